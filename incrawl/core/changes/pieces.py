@@ -1,0 +1,92 @@
+"""What stands between two attribute values of a page: tags that end and begin, and the next attribute."""
+
+from __future__ import annotations
+
+from struct import pack
+from typing import NamedTuple
+
+from incrawl.core.changes.attributes import name_hash, sort_key
+from incrawl.core.changes.elements import SPACED, is_block
+from incrawl.core.changes.vocabulary import vocabulary
+
+INLINE, BLOCK, SPACE, CLOSE, EMPTY = 0, 1, 2, 4, 8
+"""Marks of a tag: how it parts the text around it, and whether it ends an element, or begins and ends one."""
+
+PARTING = 3  # the bits of a mark that say how it parts text
+FACTS = 4  # numbers in `Piece.facts`
+
+_SEPARATORS = {INLINE: b"\1", BLOCK: b"\0", SPACE: b"\2"}
+_LONGEST_REMEMBERED = 200
+_MOST_REMEMBERED = 30_000
+
+
+class MarkupError(ValueError):
+    """The tree holds names that cannot be told from delimiters (`<p <="x">`)."""
+
+
+class Piece(NamedTuple):
+    """All packed, so that the pieces of a page are joined rather than gone through."""
+
+    tags: bytes  # uint32 for each tag: its mark above 16 bits for its name in the vocabulary
+    separators: tuple[bytes, ...]  # for each tag what stands for it in a stream of text
+    facts: bytes  # uint32: tags, whether the tag before is an empty element, attribute's hash and key
+
+
+class Tags(dict[bytes, tuple[int, bytes]]):
+    """For tags that were met before, `li` or `/li` or `br/`: the code and the separator (see Piece)."""
+
+    def __init__(self, *, xml: bool) -> None:
+        super().__init__()
+        self._xml = xml
+
+    def __missing__(self, tag: bytes) -> tuple[int, bytes]:
+        mark = self._mark(tag)
+        read = mark << 16 | vocabulary.number(tag.strip(b"/")), _SEPARATORS[mark & PARTING]
+        if len(self) < _MOST_REMEMBERED:
+            self[tag] = read
+        return read
+
+    def _mark(self, tag: bytes) -> int:
+        name = tag.strip(b"/").decode("utf-8", "replace")
+        parting = BLOCK if self._xml or is_block(name) else SPACE if name in SPACED else INLINE
+        return parting | (CLOSE if tag.startswith(b"/") else EMPTY if tag.endswith(b"/") else 0)
+
+
+class Memory(dict[bytes, Piece]):
+    """Pieces that were read before. It is emptied when it is full: sites come and go in a long crawl."""
+
+    def __init__(self, *, xml: bool) -> None:
+        super().__init__()
+        self._tags = Tags(xml=xml)
+
+    def __missing__(self, text: bytes) -> Piece:
+        piece = read_piece(text, self._tags)
+        if len(text) <= _LONGEST_REMEMBERED:
+            self[text] = piece
+        return piece
+
+
+_html, _xml = Memory(xml=False), Memory(xml=True)
+
+
+def memory_of(*, xml: bool) -> Memory:
+    memory = _xml if xml else _html
+    if len(memory) > _MOST_REMEMBERED:
+        memory.clear()
+    return memory
+
+
+def read_piece(text: bytes, known: Tags) -> Piece:
+    """`/</li<li class=` → ends an empty element and a li, begins a li, next comes its class."""
+    markup, _, attribute = text.partition(b" ")
+    before, *tags = markup.split(b"<")
+    if before not in (b"", b"/") or (attribute[-1:] != b"=" if attribute else b" " in text):
+        raise MarkupError(f"{text[:80]!r} is no markup")
+    read = list(map(known.__getitem__, tags))
+    name = attribute[:-1]
+    described = (name_hash(name), sort_key(name)) if name else (0, 0)
+    return Piece(
+        pack(f"<{len(read)}I", *[code for code, _ in read]),
+        tuple([separator for _, separator in read]),
+        pack(f"<{FACTS}I", len(tags), bool(before), *described),
+    )

@@ -1,0 +1,60 @@
+"""Which pages are leased first: Pvalue, three lists, and the 4:2:1 wheel of paper 003."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
+
+Page = TypeVar("Page", bound=Hashable)
+
+WHEEL = (0, 1, 0, 2, 0, 1, 0)
+"""Whose turn it is: for every 4 from list 1 there are 2 from list 2 and 1 from list 3."""
+
+
+def pvalue(forward: int, back: int) -> int:
+    """Eq. 1: links on the page minus pages of the repository that link to it."""
+    return forward - back
+
+
+def pvalues(links: Iterable[tuple[Page, Collection[Page]]]) -> dict[Page, int]:
+    """The Pvalue of every page and of every URL linked to, from each page's current out-links.
+
+    Taken from the stored out-links and not from events: a revisit or a second delivery counts
+    no link twice, and a link that was dropped is gone from the sum.
+    """
+    forward: dict[Page, int] = {}
+    back: Counter[Page] = Counter()
+    for page, targets in links:
+        distinct = set(targets)
+        forward[page] = len(distinct)
+        back.update(distinct)
+    return {page: pvalue(forward.get(page, 0), back[page]) for page in forward.keys() | back.keys()}
+
+
+def three_lists(values: Mapping[Page, int]) -> tuple[list[Page], list[Page], list[Page]]:
+    """The pages by falling Pvalue, cut into three nearly equal lists (the first are the longer)."""
+    ordered = sorted(values, key=lambda page: (-values[page], str(page)))
+    size, longer = divmod(len(ordered), 3)
+    first, second = size + (longer > 0), 2 * size + longer
+    return ordered[:first], ordered[first:second], ordered[second:]
+
+
+def allocate(lists: Sequence[Sequence[Page]]) -> Iterator[Page]:
+    """All pages in the order of the wheel; an empty list gives its turn to the next in line.
+
+    The reference for the frontier's lease, which turns the same wheel over due pages.
+    """
+    waiting = [iter(pages) for pages in lists]
+    missing = object()
+    turn = 0
+    while waiting:
+        for offset in range(len(waiting)):
+            number = (WHEEL[turn % len(WHEEL)] + offset) % len(waiting)
+            page = next(waiting[number], missing)
+            if page is not missing:
+                yield page  # type: ignore[misc]
+                break
+        else:
+            return
+        turn += 1

@@ -1,0 +1,198 @@
+"""One policy, one world, one budget: the virtual clock runs from visit to visit."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from heapq import heappop, heappush
+
+import numpy as np
+
+from incrawl.core.records import Outcome, UrlRecord, Visit
+from incrawl.core.refresh.hybrid import Hybrid, age_in_hours, score, split
+from incrawl.core.refresh.policy import Collection, RefreshPolicy
+from incrawl.core.simulation.pages import DAY, Changes, Pages
+
+LEARNINGS = 2  # per average wait
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """What a policy came to. Freshness and age are averages over time and pages, weighed."""
+
+    freshness: float
+    age: float  # seconds since the first change that the copy does not have; 0 while fresh
+    requests: int
+    hit_rate: float  # share of the requests that found a change
+
+
+@dataclass(slots=True)
+class Account:
+    """Fresh time and age of each page, from `start` on."""
+
+    start: float
+    fresh: list[float]
+    age: list[float]
+
+    def add(self, page: int, since: float, changed: float, until: float) -> None:
+        """The page was visited at `since`, changed at `changed`, and is looked at again at `until`."""
+        begin = max(since, self.start)
+        self.fresh[page] += max(min(changed, until) - begin, 0.0)
+        stale_from = max(changed, self.start)
+        if stale_from < until:
+            self.age[page] += ((until - changed) ** 2 - (stale_from - changed) ** 2) / 2
+
+    def averages(self, pages: Pages) -> tuple[float, float]:
+        lives = pages.span - np.maximum(pages.known, self.start)
+        whole = float((pages.weights * lives).sum())
+        fresh = float((pages.weights * np.array(self.fresh)).sum())
+        return fresh / whole, float((pages.weights * np.array(self.age)).sum()) / whole
+
+
+@dataclass(slots=True)
+class Purse:
+    """Requests that may be sent: so many per second and known page, and no more than a day's at once."""
+
+    per_page: float  # per second
+    pages: int = 0
+    left: float = 1.0
+    time: float = -math.inf
+
+    def advance(self, time: float) -> None:
+        if time > self.time:
+            most = max(self.pages * self.per_page * DAY, 1.0)
+            elapsed = time - self.time if self.time > -math.inf else 0.0
+            self.left = min(self.left + elapsed * self.pages * self.per_page, most)
+            self.time = time
+
+    def earliest(self, due: float) -> float:
+        """When a page that is due at `due` can be visited."""
+        missing = 1.0 - self.left
+        ready = self.time + missing / (self.pages * self.per_page) if missing > 1e-9 else self.time
+        return max(due, ready)
+
+
+@dataclass(slots=True)
+class Simulation:
+    """`budget` is in requests per page and second; `warmup` is the part of the run that is not measured."""
+
+    pages: Pages
+    changes: Changes
+    policy: RefreshPolicy
+    budget: float
+    warmup: float = 0.0
+    progress: Progress = lambda share: None
+    collection: Collection = field(default_factory=Collection)
+    records: list[UrlRecord] = field(default_factory=list)
+    _next: list[float] = field(default_factory=list)  # each page's next change
+    _modified: list[float] = field(default_factory=list)  # when the copy's version was made
+    _known: list[int] = field(default_factory=list)
+    _due: list[tuple[float, int]] = field(default_factory=list)
+    _learn_at: float = -math.inf
+
+    def run(self) -> Result:
+        self._prepare()
+        account = Account(self.warmup * self.pages.span, [0.0] * len(self.pages), [0.0] * len(self.pages))
+        purse, arrivals = (
+            Purse(self.budget),
+            sorted(zip(self.pages.known, range(len(self.pages)), strict=True)),
+        )
+        requests = hits = coming = 0
+        while True:
+            arrival = arrivals[coming][0] if coming < len(arrivals) else math.inf
+            visit = purse.earliest(max(self._due[0][0], 0.0)) if self._due else math.inf
+            if min(arrival, visit) >= self.pages.span:
+                break
+            if arrival <= visit:
+                purse.advance(max(arrival, 0.0))
+                self._arrive(arrivals[coming][1])
+                coming, purse.pages = coming + 1, coming + 1
+                continue
+            purse.advance(visit)
+            purse.left -= 1
+            page = heappop(self._due)[1]
+            requests, hits = requests + 1, hits + self._visit(page, visit, account)
+            if requests % 1000 == 0:
+                self.progress(visit / self.pages.span)
+        for page in self._known:
+            account.add(page, self._last(page), self._next[page], self.pages.span)
+        freshness, age = account.averages(self.pages)
+        return Result(freshness, age, requests, hits / max(requests, 1))
+
+    def _prepare(self) -> None:
+        weights = self.pages.weights
+        spread = float(weights.max() / weights.min())
+        ranks = 10 * np.log(weights / weights.min()) / math.log(spread) if spread > 1 else 0 * weights
+        order = weights.argsort().argsort() / max(len(weights) - 1, 1)
+        # All pages there will be: an average wait is then the same at any time, as the budget grows with
+        # the pages that are known.
+        self.collection = replace(self.collection, pages=len(self.pages), rank_spread=spread)
+        self.records = [
+            UrlRecord(
+                address(page),
+                rank=float(ranks[page]),
+                interest=float(order[page]) if spread > 1 else None,
+                last_crawl=float(self.pages.known[page]),
+                visits=1,
+            )
+            for page in range(len(self.pages))
+        ]
+        self._next, self._modified = [math.inf] * len(self.pages), [0.0] * len(self.pages)
+
+    def _arrive(self, page: int) -> None:
+        """The page becomes known with a fresh copy: its first visit, which the budget need not pay."""
+        time = float(self.pages.known[page])
+        self._known.append(page)
+        self._next[page], self._modified[page] = self.changes.after(page, time), time
+        self._learn_when_due(time)
+        self._schedule(page, Visit(time, Outcome.NEW, last_modified=time))
+
+    def _visit(self, page: int, time: float, account: Account) -> bool:
+        changed = self._next[page] <= time
+        account.add(page, self._last(page), self._next[page], time)
+        if changed:
+            self._modified[page] = self.changes.latest(page, self._next[page], time)
+            self._next[page] = self.changes.after(page, time)
+        outcome = Outcome.CHANGED if changed else Outcome.UNCHANGED
+        visit = Visit(time, outcome, last_modified=self._modified[page])
+        self.records[page] = self.records[page].counted(visit)
+        self._learn_when_due(time)
+        self._schedule(page, visit)
+        return changed
+
+    def _schedule(self, page: int, visit: Visit) -> None:
+        record = self.records[page]
+        wait = self.policy.next_refresh(record, visit, self.collection)
+        self.records[page] = replace(record, refresh_time=wait)
+        if wait is not None:
+            heappush(self._due, (visit.time + wait, page))
+
+    def _last(self, page: int) -> float:
+        last = self.records[page].last_crawl
+        assert last is not None
+        return last
+
+    def _learn_when_due(self, now: float) -> None:
+        """What the batch job does in a crawl: hybrid passes, and what a policy learns from all pages."""
+        if now < self._learn_at:
+            return
+        self._learn_at = now + 1 / self.budget / LEARNINGS
+        if isinstance(self.policy, Hybrid):
+            self.collection = replace(self.collection, hybrid_entry=split(self._scores(now)).entry)
+        make_learner = getattr(self.policy, "learner", None)
+        if make_learner is not None:
+            learner = make_learner(now)
+            for page in self._known:
+                learner.add(self.records[page])
+            self.collection = learner.learnt(self.collection)
+
+    def _scores(self, now: float) -> list[tuple[float, str]]:
+        records = ((self.records[page], self._modified[page]) for page in self._known)
+        return [(score(each.rank or 0.0, age_in_hours(time, now)), each.url) for each, time in records]
+
+
+def address(page: int) -> str:
+    return f"http://page{page}.example/"
