@@ -1,0 +1,102 @@
+"""Every key in Redis. All keys of a partition carry its hash tag, so that a script touches one
+cluster slot only; the Lua side of this list is `lua/prelude.lua`.
+
+For a partition tag `{i07}` and the namespace `shop/incremental`, `ns` = `{i07}shop/incremental:`
+
+| key                  | type   | member or field → score or value                                         |
+|----------------------|--------|--------------------------------------------------------------------------|
+| `ns`meta             | hash   | buckets, urls (counts); horizon (ms: start of the latest run); wheel      |
+| `ns`r:<bucket>       | hash   | URL id → packed record (`packing.py`)                                    |
+| `ns`q<list>:<host>   | zset   | URL id → due, ms                                                         |
+| `ns`ready<list>      | zset   | host id → max(host may be visited, earliest due), ms                     |
+| `ns`leases           | zset   | URL id → expiry, ms                                                      |
+| `ns`owners           | hash   | URL id → token, host, list, alone, due, of a leased or suspect URL       |
+| `ns`given:<token>    | string | ids that a `lease` has given, should its answer be lost; expires         |
+| `ns`suspects         | zset   | URL id → ms before which it is not given out again                       |
+| `ns`deaths           | hash   | URL id → workers that died while it was their only page                  |
+| `ns`quarantine       | hash   | URL id → host, list, due                                                 |
+| `ns`pass             | set    | start of a URL id: pages of the 20 % collection still to be visited       |
+| `ns`collection       | string | home only: what policies know of the collection as a whole, msgpack      |
+| `ns`places           | string | home only: pages in a collection of bounded size                         |
+| `ns`budget           | hash   | home only: start of a slice of time, ms → requests counted in it         |
+| `ns`claim:<job>      | string | home only: token of the worker that is at a batch job; expires           |
+| {i07}host:<host>     | hash   | name; next (ms, may be visited); lock, until (token, ms); gap (ms); reason |
+| {i07}cache:<host>:…  | string | what workers share about a host for a while (robots.txt), expires        |
+| {i07}clock           | string | latest time seen, ms; "ours:server's" while ahead of the server's clock  |
+| {i07}woke            | string | ms of the first call after a silence: workers get time to renew          |
+| {i07}sync            | string | empty; written to see whether replicas follow                            |
+| incrawl:server       | hash   | schema, partitions: fixed when a server is first used                    |
+| incrawl:namespaces   | hash   | namespace → repository id                                                |
+
+Hosts and pace are shared by all namespaces; records and queues are a namespace's own. Its home is one
+of the partitions, where it keeps what is not about single pages (`shared.py`).
+"""
+
+from __future__ import annotations
+
+SERVER = b"incrawl:server"
+NAMESPACES = b"incrawl:namespaces"
+
+
+def tag(partition: int) -> bytes:
+    return b"{i%02d}" % partition
+
+
+def namespace_prefix(partition: int, namespace: str) -> bytes:
+    return tag(partition) + namespace.encode() + b":"
+
+
+def meta(prefix: bytes) -> bytes:
+    return prefix + b"meta"
+
+
+def bucket(prefix: bytes, number: int) -> bytes:
+    return prefix + b"r:%d" % number
+
+
+def queue(prefix: bytes, list_: int, host: bytes) -> bytes:
+    return prefix + b"q%d:" % list_ + host
+
+
+def ready(prefix: bytes, list_: int) -> bytes:
+    return prefix + b"ready%d" % list_
+
+
+def leases(prefix: bytes) -> bytes:
+    return prefix + b"leases"
+
+
+def suspects(prefix: bytes) -> bytes:
+    return prefix + b"suspects"
+
+
+def quarantine(prefix: bytes) -> bytes:
+    return prefix + b"quarantine"
+
+
+def current_pass(prefix: bytes) -> bytes:
+    return prefix + b"pass"
+
+
+def places(prefix: bytes) -> bytes:
+    return prefix + b"places"
+
+
+def collection(prefix: bytes) -> bytes:
+    return prefix + b"collection"
+
+
+def host(partition: int, host_id: bytes) -> bytes:
+    return tag(partition) + b"host:" + host_id
+
+
+def cache(partition: int, host_id: bytes, name: bytes) -> bytes:
+    return tag(partition) + b"cache:" + host_id + b":" + name
+
+
+def clock(partition: int) -> bytes:
+    return tag(partition) + b"clock"
+
+
+def sync(partition: int) -> bytes:
+    return tag(partition) + b"sync"

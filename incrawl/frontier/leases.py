@@ -1,0 +1,71 @@
+"""The values that go in and out of the frontier's verbs."""
+
+from __future__ import annotations
+
+import logging
+from dataclasses import dataclass
+
+from incrawl.core.records import UrlRecord
+from incrawl.core.urls import host_key
+from incrawl.frontier.packing import RecordError, unpack
+from incrawl.frontier.places import HostPlace, UrlPlace
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """A URL that belongs to this worker until it is completed, released or expired."""
+
+    place: UrlPlace
+    record: UrlRecord
+    token: bytes
+    due: float
+    suspect: bool  # an earlier worker let it expire: it is to be worked on alone
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a visit ended, for `complete_all`."""
+
+    lease: Lease
+    record: UrlRecord
+    delay: float | None  # seconds until the page is due again; None: never
+    since_response: float | None  # seconds; None: no request was sent
+
+
+@dataclass(frozen=True, slots=True)
+class Grant:
+    """The answer to one `lease`: what was given, and when another look is worth while."""
+
+    leases: list[Lease]
+    wait: float | None  # seconds; None: nothing of this run is in sight
+    leased: int  # URLs out with workers, all workers, this partition
+    suspects: int  # 1 if a suspect may be had now
+
+
+@dataclass(frozen=True, slots=True)
+class Find:
+    """A URL to be made known, with the record it starts from, packed."""
+
+    url: str
+    place: UrlPlace
+    packed: bytes
+
+    @property
+    def level(self) -> int:
+        return self.packed[0]
+
+
+def read_lease(
+    token: bytes, partition: int, url_id: bytes, host: bytes, packed: bytes, due: bytes, suspect: int
+) -> Lease | None:
+    """A lease from a script's reply; None for a record that cannot be read."""
+    try:
+        record = unpack(packed)
+    except RecordError:
+        # Nobody can work on it: left alone, it ends in quarantine.
+        logger.exception("The record %s cannot be read", url_id.hex())
+        return None
+    place = UrlPlace(url_id, HostPlace(host_key(record.url), host, partition))
+    return Lease(place, record, token, float(due) / 1000, bool(suspect))

@@ -1,0 +1,18 @@
+-- amend: a batch job or a seed file changes a record in place, if it still is what the job read and
+-- no worker has it, whose result would undo the change.
+-- ARGV: id, host id, packed record as read, packed record to write.
+-- Returns 1, or 0 when the record has changed, is gone or is leased.
+local id, host, before, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
+if redis.call('HGET', bucket_key(id), id) ~= before then return 0 end
+if redis.call('ZSCORE', LEASES, id) then return 0 end
+
+local now = clock()
+redis.call('HSET', bucket_key(id), id, after)
+local from, to = list_of(before), list_of(after)
+local due = redis.call('ZSCORE', queue_key(from, host), id)
+if from ~= to and due then
+  redis.call('ZREM', queue_key(from, host), id)
+  enqueue(id, host, to, due)
+  rescore(host, (host_state(host, 0)), now)
+end
+return 1

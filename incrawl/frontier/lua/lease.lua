@@ -1,0 +1,231 @@
+-- lease: gives due URLs to a worker. Due comes first, then whether the host may be visited, then
+-- whose list's turn it is (4:2:1). With a gap above zero a lease locks its host.
+-- ARGV: token (8 bytes), count, lease ms, default gap ms, continuous (1/0), alone (1: one suspect),
+--       longest wait in ms that still counts as pending.
+-- Returns {now, wait ms until a look is worth while (-1: nothing in sight), leased URLs in all,
+--          1 if a suspect may be had now, then for each lease: id, host id, packed record, due ms,
+--          suspect (1/0)}. Asked again with the same token, it gives the same leases again.
+local token, count, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
+local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6] == '1'
+local longest_wait = tonumber(ARGV[7])
+
+local WHEEL = { 0, 1, 0, 2, 0, 1, 0 }
+local SWEEP = 50 -- expired leases taken back in one call
+local LOOKS = 100 -- hosts looked at in vain in one call
+local SCAN = 1000 -- hosts looked at to tell whether any is due but held
+local RECHECK = 1000 -- ms after which a locked or passed-over host is looked at again
+local AWAITED = 50 -- suspects whose hosts are kept for them
+local DEATHS_TO_QUARANTINE = 3
+local GIVEN = NS .. 'given:' .. token
+
+local now = clock()
+local meta = redis.call('HMGET', META, 'horizon', 'wheel')
+local limit = continuous and now or math.min(now, tonumber(meta[1] or now))
+local turn = tonumber(meta[2] or 0)
+local ids, leases = {}, {}
+
+-- A worker that let its lease expire may have been killed by the page. Only a death while the page
+-- was alone with its worker counts against it.
+local function take_back(id)
+  local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+  rescore(lease.host, (free_host(lease.host, lease.token, now, 0, default_gap)), now)
+  if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
+    drop_lease(id)
+    redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.due)
+  else
+    make_suspect(id, lease, now)
+  end
+end
+
+-- While the server was away no lease could be renewed: its workers get a moment to do so.
+local function sweep()
+  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 10 then return end
+  local expired = redis.call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
+  for _, id in ipairs(expired) do take_back(id) end
+end
+
+local function add(id, host, record, due, is_suspect)
+  ids[#ids + 1] = id
+  for _, value in ipairs({ id, host, record, due, is_suspect and 1 or 0 }) do leases[#leases + 1] = value end
+end
+
+-- Gives out URLs of one host: `entries` are id, due, id, due, … Written down before they leave the queue.
+local function grant(host, entries, gap, is_suspect)
+  local alone_digit, expiry = is_suspect and '1' or '0', now + lease_ms
+  local expiries, owners, list = {}, {}, nil
+  for at = 1, #entries, 2 do
+    local id, due = entries[at], entries[at + 1]
+    local record = redis.call('HGET', bucket_key(id), id)
+    if record then
+      list = list_of(record)
+      expiries[#expiries + 1] = expiry
+      expiries[#expiries + 1] = id
+      owners[#owners + 1] = id
+      owners[#owners + 1] = pack_owner(token, host, list, alone_digit, due)
+      add(id, host, record, due, is_suspect)
+    end
+  end
+  if not list then return end
+  redis.call('ZADD', LEASES, unpack(expiries))
+  redis.call('HSET', OWNERS, unpack(owners))
+  if gap > 0 then redis.call('HSET', host_key(host), 'lock', token, 'until', expiry) end
+end
+
+local function look_again(free_at, locked)
+  return math.min(free_at, now + (locked and RECHECK or LONGEST_REST))
+end
+
+-- Takes up to `share` due URLs off a host's queue. Afterwards the host stands behind the others that
+-- are ready: breadth first, also where no gap is kept.
+local function take(list, host, share, gap)
+  local queue = queue_key(list, host)
+  local heads = redis.call('ZRANGE', queue, 0, share - 1, 'WITHSCORES')
+  local entries, taken = {}, {}
+  for at = 1, #heads, 2 do
+    if tonumber(heads[at + 1]) <= limit then
+      entries[#entries + 1] = heads[at]
+      entries[#entries + 1] = heads[at + 1]
+      taken[#taken + 1] = heads[at]
+    end
+  end
+  grant(host, entries, gap, false)
+  redis.call('ZREM', queue, unpack(taken))
+  if gap > 0 then
+    rescore(host, now + lease_ms, now)
+  else
+    rescore_list(list, host, now + #ids / 1000, now)
+  end
+  return #taken
+end
+
+-- Hosts that suspects wait for. Where a gap is kept, their other pages would take every turn.
+local function awaited_hosts()
+  local awaited, suspects = {}, redis.call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
+  if #suspects == 0 then return awaited end
+  for _, owner in ipairs(redis.call('HMGET', OWNERS, unpack(suspects))) do
+    awaited[unpack_owner(owner).host] = true
+  end
+  return awaited
+end
+
+-- Looks at the first ready hosts of a list; how many URLs the first that may be visited gave.
+local looks, awaited = LOOKS, {}
+local function lease_from(list, share)
+  local ready = ready_key(list)
+  while looks > 0 do
+    local top = redis.call('ZRANGE', ready, 0, 0, 'WITHSCORES')
+    if not top[1] or tonumber(top[2]) >= now + 1 then return 0 end
+    local host = top[1]
+    local free_at, locked, gap = host_state(host, default_gap)
+    local head = redis.call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
+    if not head[1] then
+      redis.call('ZREM', ready, host)
+    elseif free_at > now then
+      redis.call('ZADD', ready, look_again(free_at, locked), host)
+    elseif gap > 0 and awaited[host] then
+      redis.call('ZADD', ready, now + RECHECK, host)
+    elseif tonumber(head[2]) > limit then
+      -- Due again since the run began: the next run's work, and in no one's way until then.
+      redis.call('ZADD', ready, math.max(tonumber(head[2]), now + RECHECK), host)
+    else
+      return take(list, host, gap > 0 and 1 or share, gap)
+    end
+    looks = looks - 1
+  end
+  return 0
+end
+
+-- Where only one list has work there are no turns to keep, and hosts give their share all at once.
+local function share_of_hosts()
+  local busy, ready_hosts = 0, 0
+  for list = 0, LISTS - 1 do
+    local hosts = redis.call('ZCOUNT', ready_key(list), '-inf', '(' .. (now + 1))
+    if hosts > 0 then
+      busy = busy + 1
+      ready_hosts = hosts
+    end
+  end
+  return busy == 1 and math.ceil(count / ready_hosts) or 1
+end
+
+local function lease_next(share)
+  local first = WHEEL[turn % #WHEEL + 1]
+  for step = 0, LISTS - 1 do
+    local given = lease_from((first + step) % LISTS, math.min(share, count - #ids))
+    if given > 0 then
+      turn = turn + given
+      return true
+    end
+  end
+  return false
+end
+
+-- The first suspect whose host may be visited, and what is known of it; the others are put off.
+local function free_suspect()
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
+    local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+    local free_at, locked, gap = host_state(lease.host, default_gap)
+    if free_at <= now then return id, lease, gap end
+    redis.call('ZADD', SUSPECTS, look_again(free_at, locked), id)
+  end
+end
+
+local function lease_suspect()
+  local id, lease, gap = free_suspect()
+  if not id then return end
+  redis.call('ZREM', SUSPECTS, id)
+  grant(lease.host, { id, lease.due }, gap, true)
+  if gap > 0 then rescore(lease.host, now + lease_ms, now) end
+end
+
+local function give_again(given)
+  for at = 1, #given, 12 do
+    local id = string.sub(given, at, at + 11)
+    local lease = held_lease(id, token)
+    if lease then add(id, lease.host, redis.call('HGET', bucket_key(id), id), lease.due, lease.alone) end
+  end
+end
+
+-- Time until the first URL of this run may be had from a host that is held; -1 if there is none.
+local function wait_for_held()
+  local soonest = -1
+  local function consider(host, due)
+    local free_at, locked = host_state(host, default_gap)
+    local wait = math.max(due, locked and math.min(free_at, now + RECHECK) or free_at) - now
+    if wait <= longest_wait and (soonest < 0 or wait < soonest) then soonest = math.max(1, wait) end
+  end
+  for _, id in ipairs(redis.call('ZRANGE', SUSPECTS, 0, SCAN - 1)) do
+    consider(unpack_owner(redis.call('HGET', OWNERS, id)).host, now)
+  end
+  for list = 0, LISTS - 1 do
+    local hosts = redis.call('ZRANGEBYSCORE', ready_key(list), '-inf', now + longest_wait, 'LIMIT', 0, SCAN)
+    for _, host in ipairs(hosts) do
+      local head = redis.call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
+      local due = head[1] and tonumber(head[2])
+      if due and (due <= limit or continuous) then consider(host, due) end
+    end
+  end
+  return soonest
+end
+
+local given = redis.call('GET', GIVEN)
+if given then
+  give_again(given)
+else
+  sweep()
+  awaited = awaited_hosts()
+  if alone then
+    lease_suspect()
+  else
+    local share = share_of_hosts()
+    while #ids < count and lease_next(share) do end
+  end
+  if turn ~= tonumber(meta[2] or 0) then redis.call('HSET', META, 'wheel', turn % #WHEEL) end
+  if #ids > 0 then redis.call('SET', GIVEN, table.concat(ids), 'PX', lease_ms) end
+end
+
+local wait = 0
+if #ids == 0 then wait = looks > 0 and wait_for_held() or 1 end
+local reply = { now, wait, redis.call('ZCARD', LEASES), free_suspect() and 1 or 0 }
+for i = 1, #leases do reply[#reply + 1] = leases[i] end
+return reply

@@ -1,0 +1,16 @@
+-- look: what is known of one URL, without changing anything.
+-- ARGV: id, host id.
+-- Returns false, or {packed record, state, due or expiry ms, deaths}, the state being one of
+-- queued, leased, suspect, quarantined, retired.
+local id, host = ARGV[1], ARGV[2]
+local record = redis.call('HGET', bucket_key(id), id)
+if not record then return false end
+local deaths = tonumber(redis.call('HGET', DEATHS, id) or 0)
+local expiry = redis.call('ZSCORE', LEASES, id)
+if expiry then return { record, 'leased', tonumber(expiry), deaths } end
+local since = redis.call('ZSCORE', SUSPECTS, id)
+if since then return { record, 'suspect', tonumber(since), deaths } end
+if redis.call('HEXISTS', QUARANTINE, id) == 1 then return { record, 'quarantined', -1, deaths } end
+local due = redis.call('ZSCORE', queue_key(list_of(record), host), id)
+if due then return { record, 'queued', tonumber(due), deaths } end
+return { record, 'retired', -1, deaths }

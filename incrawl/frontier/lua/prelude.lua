@@ -1,0 +1,174 @@
+-- Put in front of every verb by scripts.py: names of keys, the clock, records, hosts, leases.
+-- All times are milliseconds of the server's clock; all keys share the partition's hash tag.
+
+local TAG, NS = KEYS[1], KEYS[2] -- "{i07}" for what namespaces share, "{i07}project/spider:" for the rest
+
+local CLOCK = TAG .. 'clock'
+local WOKE = TAG .. 'woke'
+local META = NS .. 'meta'
+local LEASES = NS .. 'leases'
+local OWNERS = NS .. 'owners'
+local SUSPECTS = NS .. 'suspects'
+local DEATHS = NS .. 'deaths'
+local QUARANTINE = NS .. 'quarantine'
+
+local LISTS = 3
+local RECORDS_PER_BUCKET = 32
+local SILENCE = 5000 -- ms without any call after which workers get time to renew their leases
+local CATCHING_UP = 0.9 -- speed of a clock that is ahead of the server's
+local LONGEST_REST = 30000 -- ms after which a closed host is looked at again: others may have opened it
+
+local function queue_key(list, host) return NS .. 'q' .. list .. ':' .. host end
+local function ready_key(list) return NS .. 'ready' .. list end
+local function host_key(host) return TAG .. 'host:' .. host end
+
+-- The time, the server's own time, and the time of the call before. When the server's clock is set
+-- back, the partition's goes on from where it was, a little slower until it is overtaken: no lease
+-- ends early, no gap shrinks, nothing stands still.
+local function read_clock()
+  local time = redis.call('TIME')
+  local server = time[1] * 1000 + math.floor(time[2] / 1000)
+  local ours, theirs = string.match(redis.call('GET', CLOCK) or '0', '^([%d.]+):?(%d*)')
+  local last = tonumber(ours)
+  local passed = math.max(0, server - (tonumber(theirs) or server))
+  return math.max(server, last + CATCHING_UP * passed), server, last
+end
+
+-- The time, which a call that writes also notes.
+local function clock()
+  local now, server, last = read_clock()
+  if now > server then
+    redis.call('SET', CLOCK, string.format('%.1f:%.0f', now, server))
+  elseif now > last then
+    redis.call('SET', CLOCK, string.format('%.0f', now))
+    -- The server was away, or its clock has leapt: nobody could renew a lease meanwhile.
+    if now - last > SILENCE then redis.call('SET', WOKE, string.format('%.0f', now)) end
+  end
+  return math.floor(now)
+end
+
+-- Records lie in small hashes, which the server packs tightly. Their number grows one by one
+-- (linear hashing), so that a bucket holds about as many records at a thousand URLs as at a billion.
+local buckets = tonumber(redis.call('HGET', META, 'buckets') or 1)
+
+local function power_below(count)
+  local power = 1
+  while power * 2 <= count do power = power * 2 end
+  return power
+end
+
+local low = power_below(buckets)
+
+local function bucket_key(id)
+  local hash = struct.unpack('>I4', id)
+  local bucket = hash % (low * 2)
+  if bucket >= buckets then bucket = hash % low end
+  return NS .. 'r:' .. bucket
+end
+
+-- Splits the next bucket in turn: about half of its records move to the new last one.
+local function split()
+  local source, target = NS .. 'r:' .. (buckets - low), NS .. 'r:' .. buckets
+  local entries = redis.call('HGETALL', source)
+  for i = 1, #entries, 2 do
+    if struct.unpack('>I4', entries[i]) % (low * 2) == buckets then
+      redis.call('HSET', target, entries[i], entries[i + 1])
+      redis.call('HDEL', source, entries[i])
+    end
+  end
+  buckets = buckets + 1
+  if buckets == low * 2 then low = buckets end
+end
+
+-- Counts URLs that were added, and makes room for more.
+local function count_new(new)
+  if new == 0 then return end
+  local urls = redis.call('HINCRBY', META, 'urls', new)
+  local before = buckets
+  while urls > buckets * RECORDS_PER_BUCKET do split() end
+  if buckets > before then redis.call('HSET', META, 'buckets', buckets) end
+end
+
+-- A record starts with two bytes that scripts read: level, list. The rest is the workers' business.
+local function level_of(record) return string.byte(record, 1) end
+local function list_of(record) return string.byte(record, 2) end
+
+-- An owner is token (8 bytes), host (8), list (1 digit), alone (1 digit), due time.
+local function pack_owner(token, host, list, alone, due) return token .. host .. list .. alone .. due end
+
+local function unpack_owner(owner)
+  return {
+    token = string.sub(owner, 1, 8),
+    host = string.sub(owner, 9, 16),
+    list = tonumber(string.sub(owner, 17, 17)),
+    alone = string.sub(owner, 18, 18) == '1',
+    due = string.sub(owner, 19),
+  }
+end
+
+-- When a host may be visited again, whether somebody holds it until then, and its own gap (or the
+-- default one). A holder that died may have sent its request at the last moment: the gap follows.
+local function host_state(host, default_gap)
+  local state = redis.call('HMGET', host_key(host), 'next', 'until', 'gap')
+  local free_at, gap = tonumber(state[1] or 0), tonumber(state[3] or default_gap)
+  local held_until = state[2] and tonumber(state[2]) + gap or 0
+  return math.max(free_at, held_until), held_until > free_at, gap
+end
+
+-- A host stands in a ready set while it has URLs of that list, at max(may be visited, earliest due).
+-- One that is ready already keeps its place in the line: breadth first.
+local function rescore_list(list, host, free_at, now)
+  local ready = ready_key(list)
+  local head = redis.call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
+  if not head[1] then
+    redis.call('ZREM', ready, host)
+    return
+  end
+  local score = math.max(math.min(free_at, now + LONGEST_REST), tonumber(head[2]))
+  local place = tonumber(redis.call('ZSCORE', ready, host) or 0)
+  if place < now + 1 then score = math.max(score, place) end
+  redis.call('ZADD', ready, score, host)
+end
+
+local function rescore(host, free_at, now)
+  for list = 0, LISTS - 1 do rescore_list(list, host, free_at, now) end
+end
+
+-- Unlocks a host if `token` holds it, and keeps it closed for its gap after the last response.
+-- Returns when it may be visited again, and its gap.
+local function free_host(host, token, now, since, default_gap)
+  local key = host_key(host)
+  local state = redis.call('HMGET', key, 'next', 'lock', 'gap')
+  local next_time, gap = tonumber(state[1] or 0), tonumber(state[3] or default_gap)
+  if gap > 0 and since >= 0 then
+    next_time = math.max(next_time, now - since + gap)
+    redis.call('HSET', key, 'next', next_time)
+  end
+  if state[2] == token then redis.call('HDEL', key, 'lock', 'until') end
+  return next_time, gap
+end
+
+local function enqueue(id, host, list, due)
+  redis.call('ZADD', queue_key(list, host), due, id)
+end
+
+-- The lease of `id` if `token` still holds it, else nil.
+local function held_lease(id, token)
+  local owner = redis.call('HGET', OWNERS, id)
+  if not owner then return nil end
+  local lease = unpack_owner(owner)
+  if lease.token ~= token then return nil end
+  return lease
+end
+
+local function drop_lease(id)
+  redis.call('ZREM', LEASES, id)
+  redis.call('HDEL', OWNERS, id)
+end
+
+-- A page that a worker may have died of is given out alone from now on.
+local function make_suspect(id, lease, now)
+  redis.call('ZREM', LEASES, id)
+  redis.call('ZADD', SUSPECTS, now, id)
+  redis.call('HSET', OWNERS, id, pack_owner('suspect-', lease.host, lease.list, '0', lease.due))
+end

@@ -1,0 +1,176 @@
+"""How a URL record is written into Redis: two bytes that the scripts read (level, list), then a
+msgpack array without its trailing defaults. What is not known costs a byte or nothing.
+
+A newer incrawl reads an older record: the array starts with its schema, and new fields are added
+at its end.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from collections.abc import Sequence
+from typing import Any
+
+import msgpack
+
+from incrawl.core.records import Evidence, Observation, UrlRecord
+from incrawl.errors import ServerError
+
+SCHEMA = 1
+MAX_LEVEL = 255
+LISTS = 3
+
+# Short codes for the types that nearly all pages have. Codes are stored: only ever add to the end.
+_TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml")
+_TYPE_CODES = {name: code for code, name in enumerate(_TYPES)}
+
+# An interval is kept as 15 bits on a logarithmic scale from a millisecond to 30 years: steps of 0.08 %.
+_STEPS_PER_E = 32767 / math.log(1e12)
+_LEAST = 1e-3
+
+_DEFAULTS: tuple[Any, ...] = (
+    None,
+    None,
+    None,
+    b"",
+    0,
+    0,
+    0,
+    0,
+    0,
+    b"",
+    None,
+    None,
+    0,
+    0,
+    None,
+    None,
+    "",
+    None,
+    None,
+)
+
+
+class RecordError(ServerError):
+    """A record of a newer incrawl, or a damaged one."""
+
+
+def pack(record: UrlRecord) -> bytes:
+    """The record as the frontier stores it."""
+    if not 0 <= record.list < LISTS:
+        raise ValueError(
+            f"a page is in one of {LISTS} lists, numbered from 0; there is no list {record.list}"
+        )
+    values: list[Any] = [
+        _milliseconds(record.refresh_time),
+        _milliseconds(record.last_crawl),
+        record.document,
+        record.fingerprint,
+        record.size,
+        _TYPE_CODES.get(record.type, record.type),
+        record.visits,
+        record.changes,
+        record.failures,
+        _pack_history(record.history),
+        record.pl,
+        record.pg,
+        record.fr,
+        record.fr_max,
+        record.interest,
+        record.rank,
+        record.request,
+        record.recrawl_threshold,
+        _pack_older(record.older),
+    ]
+    while values and values[-1] == _DEFAULTS[len(values) - 1]:
+        values.pop()
+    head = bytes((min(max(record.level, 0), MAX_LEVEL), record.list))
+    return head + bytes(msgpack.packb([SCHEMA, record.url, *values]))
+
+
+def pack_new(url: str, level: int) -> bytes:
+    """`pack(UrlRecord(url, level))`, without making the record: every discovered link comes here."""
+    return bytes((min(max(level, 0), MAX_LEVEL), 0)) + bytes(msgpack.packb([SCHEMA, url]))
+
+
+def unpack(data: bytes) -> UrlRecord:
+    """The record that `pack` was given, intervals within 0.1 %; raises RecordError."""
+    try:
+        schema, *fields = msgpack.unpackb(data[2:])
+        if schema <= SCHEMA:
+            return _record(data[0], data[1], *fields)
+    except (ValueError, TypeError, IndexError, struct.error, msgpack.UnpackException) as error:
+        raise RecordError(f"The frontier holds a damaged record ({error}).") from error
+    raise RecordError(f"The frontier holds a record of schema {schema}: use a newer incrawl.")
+
+
+def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
+    values = [*given, *_DEFAULTS[len(given) :]]
+    refresh, last, document, fingerprint, size, kind, visits, changes, failures, history, *rest = values
+    pl, pg, fr, fr_max, interest, rank, request, recrawl_threshold, older = rest[:9]
+    return UrlRecord(
+        url=url,
+        level=level,
+        list=list_,
+        refresh_time=_seconds(refresh),
+        last_crawl=_seconds(last),
+        document=document,
+        fingerprint=fingerprint,
+        size=size,
+        type=_TYPES[kind] if isinstance(kind, int) else kind,
+        visits=visits,
+        changes=changes,
+        failures=failures,
+        history=_unpack_history(history),
+        pl=pl,
+        pg=pg,
+        fr=fr,
+        fr_max=fr_max,
+        interest=interest,
+        rank=rank,
+        request=request,
+        recrawl_threshold=recrawl_threshold,
+        older=_unpack_older(older),
+    )
+
+
+def _milliseconds(seconds: float | None) -> int | None:
+    return None if seconds is None else round(seconds * 1000)
+
+
+def _seconds(milliseconds: int | None) -> float | None:
+    return None if milliseconds is None else milliseconds / 1000
+
+
+def _pack_history(history: Sequence[Observation]) -> bytes:
+    codes = [_interval_code(seen.interval) << 1 | seen.changed for seen in history]
+    return struct.pack(f">{len(codes)}H", *codes)
+
+
+def _unpack_history(data: bytes) -> tuple[Observation, ...]:
+    codes = struct.unpack(f">{len(data) // 2}H", data)
+    return tuple(Observation(_interval(code >> 1), bool(code & 1)) for code in codes)
+
+
+def _pack_older(older: Evidence | None) -> bytes | None:
+    """Six bytes: two spans like those of the history, and a number of changes in steps of 1/256."""
+    if older is None:
+        return None
+    changes = min(65535, round(older.changes * 256))
+    return struct.pack(">3H", _interval_code(older.unchanged), changes, _interval_code(older.interval))
+
+
+def _unpack_older(data: bytes | None) -> Evidence | None:
+    if data is None:
+        return None
+    unchanged, changes, interval = struct.unpack(">3H", data)
+    return Evidence(_interval(unchanged), changes / 256, _interval(interval))
+
+
+def _interval_code(seconds: float) -> int:
+    return min(32767, round(math.log(max(seconds, _LEAST) / _LEAST) * _STEPS_PER_E))
+
+
+def _interval(code: int) -> float:
+    return _LEAST * math.exp(code / _STEPS_PER_E)
