@@ -1,0 +1,118 @@
+"""What changed, newest first: one journal per run, one line per version, appended when it is promoted."""
+
+from __future__ import annotations
+
+import heapq
+import json
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from operator import attrgetter
+from pathlib import Path
+
+from incrawl.core.records import Outcome
+from incrawl.repository.folders import folder, open_log
+from incrawl.repository.paths import JOURNAL_ENDING
+from incrawl.repository.sidecar import Sidecar
+
+JOURNAL = "changes" + JOURNAL_ENDING
+MAX_PARAGRAPHS = 20
+_BLOCK = 8192
+_LOOK_AHEAD = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A new version of a page, as `scrapy changes` tells it."""
+
+    url: str
+    time: float
+    outcome: Outcome
+    kinds: tuple[str, ...]
+    size: str
+    paragraphs: tuple[str, ...]  # the first MAX_PARAGRAPHS places
+    run: str
+    previous: str | None
+
+
+def journal_line(sidecar: Sidecar, doc_id: str) -> bytes:
+    line = {
+        "doc_id": doc_id,
+        "url": sidecar.url,
+        "time": sidecar.time,
+        "outcome": str(sidecar.outcome),
+        "kinds": sidecar.kinds,
+        "size": sidecar.size,
+        "paragraphs": sidecar.paragraphs[:MAX_PARAGRAPHS],
+        "previous": sidecar.previous,
+    }
+    return json.dumps(line, separators=(",", ":")).encode()
+
+
+def has_line(doc_id: str, journal: int) -> bool:
+    """Whether the journal tells of this page already: a run has one version of a page at most."""
+    mark = f'"doc_id":"{doc_id}"'.encode()
+    return any(mark in line and line.endswith(b"}") for line in _lines_backwards(journal))
+
+
+def newest_first(root: Path, runs: Iterable[str]) -> Iterator[Change]:
+    """The changes of all `runs` by falling time. Lines that a crash has cut off are left out."""
+    merged = heapq.merge(*(_of_run(root, run) for run in runs), key=attrgetter("time"), reverse=True)
+    return _smoothed(merged)
+
+
+def _smoothed(changes: Iterator[Change]) -> Iterator[Change]:
+    """Pages that were in flight together are promoted in any order: sorts them within a small window."""
+    window: list[tuple[float, int, Change]] = []
+    for count, change in enumerate(changes):
+        heapq.heappush(window, (-change.time, count, change))
+        if len(window) > _LOOK_AHEAD:
+            yield heapq.heappop(window)[2]
+    while window:
+        yield heapq.heappop(window)[2]
+
+
+def _of_run(root: Path, run: str) -> Iterator[Change]:
+    try:
+        with folder(root, [run]) as inside:
+            journal = os.open(JOURNAL, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
+    except FileNotFoundError:
+        return
+    try:
+        parsed = (_parse(line, run) for line in _lines_backwards(journal))
+        yield from (change for change in parsed if change is not None)
+    finally:
+        os.close(journal)
+
+
+def _parse(line: bytes, run: str) -> Change | None:
+    try:
+        seen = json.loads(line)
+        return Change(
+            url=str(seen["url"]),
+            time=float(seen["time"]),
+            outcome=Outcome(seen["outcome"]),
+            kinds=tuple(seen["kinds"]),
+            size=str(seen["size"]),
+            paragraphs=tuple(seen["paragraphs"]),
+            run=run,
+            previous=seen["previous"],
+        )
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def _lines_backwards(file: int) -> Iterator[bytes]:
+    """Lines from the last to the first, a block at a time, so that a long journal costs no memory."""
+    position, rest = os.fstat(file).st_size, b""
+    while position:
+        start = max(position - _BLOCK, 0)
+        first, *lines = (os.pread(file, position - start, start) + rest).split(b"\n")
+        position, rest = start, first
+        yield from (line for line in reversed(lines) if line)
+    if rest:
+        yield rest
+
+
+def open_journal(run_folder: int) -> int:
+    return open_log(JOURNAL, run_folder)
