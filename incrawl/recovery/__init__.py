@@ -1,0 +1,1 @@
+"""When something is lost: back-ups of frontier and repository, and a frontier rebuilt from documents."""

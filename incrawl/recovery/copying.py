@@ -1,0 +1,73 @@
+"""Copies a repository that may be in use. What the copy has already is not copied again.
+
+Files in a repository are written once or only grow: of two with one name the larger has all that the
+other has. A version that is promoted meanwhile moves from the staging folder to its place: staging
+folders are copied first, so that it is found in one of them; journals come last.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+from incrawl.repository import staging
+from incrawl.repository.folders import told
+from incrawl.repository.identity import IDENTITY
+from incrawl.repository.paths import place_of
+from incrawl.repository.runs import STAGING, run_ids
+
+_DRAFT = ".copying"
+
+
+def copy_repository(source: Path, target: Path) -> int:
+    """Brings `target` up to date with `source`; returns how many files were copied."""
+    with told(target):
+        target.mkdir(parents=True, exist_ok=True)
+        copied = int(_copy(source / IDENTITY, target / IDENTITY))
+        for run in run_ids(source):
+            for file in _files(source / run):
+                copied += _copy(file, target / file.relative_to(source))
+            _tidy(target, run)
+        return copied
+
+
+def _files(run: Path) -> Iterator[Path]:
+    """Staged files, then documents with their sidecars and visits, then the run's own files."""
+    yield from _files_below(run / STAGING)
+    folders = sorted(entry for entry in run.iterdir() if entry.is_dir() and not entry.is_symlink())
+    for folder in folders:
+        if folder.name != STAGING:
+            yield from _files_below(folder)
+    yield from (entry for entry in run.iterdir() if entry.is_file() and not entry.is_symlink())
+
+
+def _files_below(folder: Path) -> Iterator[Path]:
+    for place, folders, names in os.walk(folder):
+        folders.sort()
+        files = (Path(place, name) for name in sorted(names))
+        yield from (file for file in files if not file.is_symlink())
+
+
+def _copy(source: Path, target: Path) -> bool:
+    """Whether the file was copied; one that is there, or that has gone meanwhile, is not."""
+    try:
+        if target.exists() and target.stat().st_size >= source.stat().st_size:
+            return False
+        target.parent.mkdir(parents=True, exist_ok=True)
+        draft = target.with_name(_DRAFT)
+        shutil.copy2(source, draft)
+    except FileNotFoundError:
+        return False
+    draft.replace(target)
+    return True
+
+
+def _tidy(target: Path, run: str) -> None:
+    """Removes staged copies of versions that have been promoted meanwhile, and copied in their place."""
+    if not (target / run / STAGING).is_dir():
+        return
+    for staged in list(staging.left_behind(target, run)):
+        if staging.has_version(target, run, place_of(staged.url)):
+            staging.discard(target, staged)
