@@ -1,0 +1,88 @@
+"""Two versions of a page in a terminal: the verdict in a few lines, then a diff paragraph by paragraph."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.text import Text
+
+from incrawl.cli.text import clean, make_table
+from incrawl.core.changes import Change
+from incrawl.core.changes.report import Report, TextChange
+from incrawl.core.changes.verdict import Verdict
+from incrawl.core.changes.words import compare_words
+
+_SIGNS = {Change.CHANGED: "~", Change.ADDED: "+", Change.REMOVED: "-", Change.MOVED: "↷"}
+_SIDES = {"old": ("-", "red"), "new": ("+", "green")}
+
+
+def show_diff(report: Report, console: Console) -> None:
+    """Prints the whole report. Page text is cleaned: it must not reach the terminal as commands."""
+    console.print(headline(report.verdict))
+    if left_out := _left_out(report):
+        console.print(left_out)
+    if not report.verdict.changed:
+        return
+    console.print(_sums(report))
+    if report.verdict.subtree:
+        console.print(_structure(report.verdict))
+    for change in report.changes():
+        console.print()
+        for line in _paragraph(change):
+            console.print(line)
+
+
+def headline(verdict: Verdict) -> Text:
+    """`changed: content, structural (major), 12 % of the text`."""
+    if not verdict.changed:
+        return Text("unchanged", "bold green")
+    kinds = ", ".join(sorted(verdict.kinds))
+    return Text(f"changed: {kinds} ({verdict.size}), {verdict.share:.0%} of the page", "bold yellow")
+
+
+def _left_out(report: Report) -> Text | None:
+    """What did not take part in the comparison, counted by kind."""
+    kinds = {**report.old.ignored.counts, **report.new.ignored.counts, **report.verdict.ignored}
+    counts = ", ".join(f"{count} × {clean(kind)}" for kind, count in sorted(kinds.items()))
+    return Text(f"left out: {counts}", "dim") if counts else None
+
+
+def _sums(report: Report) -> object:
+    table = make_table("", "#old", "#new")
+    old, new = report.old.signatures, report.new.signatures
+    table.add_row("RMS", f"{old.rms:.3f}", f"{new.rms:.3f}")
+    table.add_row("checksum", f"{old.checksum:.3f}", f"{new.checksum:.3f}")
+    table.add_row("paragraphs", str(len(old)), str(len(new)))
+    table.add_row("elements", str(len(old.tree)), str(len(new.tree)))
+    return table
+
+
+def _structure(verdict: Verdict) -> Text:
+    levels = ", ".join(map(str, verdict.levels))
+    counts = f"{verdict.tree.added} elements came, {verdict.tree.removed} went"
+    return Text(f"structure: {counts} on levels {levels}, below {clean(verdict.subtree)}", "magenta")
+
+
+def _paragraph(change: TextChange) -> list[Text]:
+    head = Text(f"{_SIGNS[change.change]} {change.change}  {clean(change.place)}", "bold cyan")
+    what = change.what
+    head.append(f"  RMS {_move(what.old_rms, what.new_rms)}", "dim")
+    head.append(f"  checksum {_move(what.old_checksum, what.new_checksum)}", "dim")
+    if change.change is Change.MOVED:
+        return [head, Text(f"  {clean(change.new)}")]
+    sides = [side for side, text in (("old", change.old), ("new", change.new)) if text]
+    return [head, *[_side(change, side) for side in sides]]
+
+
+def _side(change: TextChange, side: str) -> Text:
+    """One side's text, the words that differ from the other side in reverse."""
+    sign, colour = _SIDES[side]
+    line = Text(f"  {sign} ", colour)
+    for stretch in compare_words(change.old, change.new):
+        changed = not stretch.same and change.change is Change.CHANGED
+        line.append(clean(getattr(stretch, side)), f"{colour} reverse" if changed else colour)
+    return line
+
+
+def _move(old: float | None, new: float | None) -> str:
+    before, after = ("-" if value is None else f"{value:.3f}" for value in (old, new))
+    return before if before == after else f"{before} → {after}"

@@ -1,0 +1,1 @@
+"""Below the middlewares: name resolution and the HTTP connection, both with bounds."""

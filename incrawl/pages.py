@@ -1,0 +1,82 @@
+"""From a response to a page, and from a page to a staged version."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING
+
+from scrapy.http import Response, TextResponse
+
+from incrawl.items import Page
+from incrawl.page_visit import PageVisit
+from incrawl.repository import Repository, RepositoryError, Sidecar, Staged
+
+if TYPE_CHECKING:
+    from incrawl.worker import Worker
+
+logger = logging.getLogger(__name__)
+
+
+def page_from(response: Response, visit: PageVisit, now: float) -> Page:
+    """What the pipelines need of a response that arrived at `now`, by the server's clock."""
+    return Page(
+        visit=visit,
+        url=response.url,
+        body=response.body,
+        time=now,
+        status=response.status,
+        type=_header(response, "Content-Type").partition(";")[0].strip().lower(),
+        encoding=response.encoding if isinstance(response, TextResponse) else None,
+        etag=_header(response, "ETag"),
+        last_modified=_header(response, "Last-Modified"),
+        ip=str(response.ip_address or ""),
+        robots_tags=tuple(value.decode("latin-1") for value in response.headers.getlist("X-Robots-Tag")),
+    )
+
+
+def stage_page(repository: Repository, page: Page) -> Staged:
+    """Puts a new or changed document and its sidecar on disk. Blocks: call it in a thread."""
+    analysis, verdict, visit = page.analysis, page.verdict, page.visit
+    assert analysis is not None
+    asked = visit.asked or [(link, "") for link in analysis.links]
+    sidecar = Sidecar(
+        url=visit.url,
+        time=page.time,
+        outcome=page.outcome,
+        kinds=tuple(sorted(map(str, verdict.kinds))) if verdict else (),
+        size=str(verdict.size) if verdict else "none",
+        paragraphs=tuple(change.place for change in verdict.paragraphs) if verdict else (),
+        previous=visit.record.document,
+        title=analysis.title,
+        links=tuple(link for link, _ in asked),
+        requests=tuple(kept for _, kept in asked) if visit.asked else (),
+        status=page.status,
+        type=page.type,
+        encoding=page.encoding or "",
+        length=len(page.body),
+        etag=page.etag,
+        last_modified=page.last_modified,
+        ip=page.ip,
+        signatures=analysis.signatures.pack(),
+        level=visit.record.level,
+        pl=visit.record.pl,
+        pg=visit.record.pg,
+        request=visit.record.request,
+    )
+    return repository.stage(sidecar, page.body)
+
+
+async def stage_or_fail(worker: Worker, page: Page) -> None:
+    """Stages a page; where the disk does not take it, the visit has failed, and the crawl goes on."""
+    try:
+        page.staged = await asyncio.to_thread(stage_page, worker.repository, page)
+    except RepositoryError as error:
+        worker.count("incrawl/documents/failed")
+        logger.error("%s", error)
+        page.visit.fail(str(error))
+
+
+def _header(response: Response, name: str) -> str:
+    value = response.headers.get(name)
+    return "" if value is None else value.decode("latin-1")
