@@ -1,0 +1,266 @@
+"""Drills: what can befall a crawl, at any size, and what must be true afterwards. Each returns figures."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import statistics
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import redis
+from crawls import Crawl, until
+from swarm import FastSite, Forker, Swarm, Worker, fetched, page_of, site_of, tree
+
+from incrawl.frontier import keys
+from incrawl.frontier.embedded import server_info
+from incrawl.frontier.server_dir import ServerDir
+
+Figures = dict[str, Any]
+
+
+def crawl_in(state_dir: Path, lease: float, **settings: str) -> Crawl:
+    return Crawl(state_dir, INCRAWL_LEASE_TIME=f"{lease}s", LOG_LEVEL="INFO", **settings)
+
+
+def assert_whole(swarm: Swarm, site: FastSite, but: frozenset[str] = frozenset()) -> None:
+    """Every page is known, was acknowledged once, and has one version that is what the site served."""
+    urls = {site.url(path) for path in site.pages.keys() - but}
+    records = swarm.records()
+    lost = urls - records.keys()
+    assert not lost, f"{len(lost)} URLs are lost, such as {min(lost)}"
+    visits = Counter(records[url].visits for url in urls)
+    assert visits == {1: len(urls)}, f"visits → pages: {visits}"
+    repository = swarm.crawl.repository()
+    told = Counter(change.url for change in repository.changes())
+    assert set(told.values()) == {1}, "a page has a second version"
+    assert told.keys() == urls
+    paths = sorted(site.pages.keys() - but)
+    for path in random.sample(paths, min(20, len(paths))):
+        document = repository.document(site.url(path), records[site.url(path)].document or "")
+        assert document == page_of(path, site.pages[path])
+    counts = swarm.crawl.counts()
+    assert (counts.leased, counts.suspects, counts.quarantined) == (0, 0, len(but))
+
+
+@dataclass
+class Snapshot:
+    """Who had which page when a worker was killed."""
+
+    time: float
+    leases: dict[bytes, tuple[float, bytes]]  # expiry, owner
+
+
+class LeaseWatch:
+    """Tells how long the pages of a killed worker stay with it."""
+
+    def __init__(self, url: str, partitions: int = 16, namespace: str = "incrawl/incremental") -> None:
+        self._client = redis.Redis.from_url(url)
+        self._prefixes = [keys.namespace_prefix(p, namespace) for p in range(partitions)]
+        self._open: list[Snapshot] = []
+        self.recoveries: list[float] = []
+
+    def snap(self) -> None:
+        self._open.append(Snapshot(time.monotonic(), self._leases()))
+
+    def look(self) -> None:
+        """A page has left its worker when another has it, nobody has it, or its worker lives and renews."""
+        if not self._open:
+            return
+        now, leases = time.monotonic(), self._leases()
+        for snapshot in list(self._open):
+            for url_id, (expiry, owner) in list(snapshot.leases.items()):
+                current = leases.get(url_id)
+                if current is None or current[1] != owner or current[0] > expiry:
+                    del snapshot.leases[url_id]
+            if not snapshot.leases:
+                self._open.remove(snapshot)
+                self.recoveries.append(now - snapshot.time)
+
+    def finish(self) -> list[float]:
+        until(lambda: self.look() or not self._open)
+        self._client.close()
+        return self.recoveries
+
+    def _leases(self) -> dict[bytes, tuple[float, bytes]]:
+        read = self._client.pipeline(transaction=False)
+        for prefix in self._prefixes:
+            read.zrange(keys.leases(prefix), 0, -1, withscores=True).hgetall(prefix + b"owners")
+        replies = read.execute()
+        found = {}
+        for leases, owners in zip(replies[0::2], replies[1::2], strict=True):
+            found.update({url_id: (score, owners.get(url_id, b"")) for url_id, score in leases})
+        return found
+
+
+def kill_workers(
+    forker: Forker, state_dir: Path, *, workers: int, pages: int, kills: int, lease: float
+) -> Figures:
+    """Workers are killed at random, one after the other, and replaced; the crawl comes to its end."""
+    with (
+        site_of(tree(pages)) as site,
+        Swarm(forker, crawl_in(state_dir, lease), f"{site.url('/')} 9") as swarm,
+    ):
+        for _ in range(workers):
+            swarm.start()
+        until(fetched(site, 1))
+        watch = LeaseWatch(ServerDir(state_dir).url())
+        for number in range(kills):
+            share = 1 + pages * 0.9 * number / kills
+            until(lambda: watch.look() or len(site.fetches) >= share or not swarm.running())  # noqa: B023
+            victim = random.choice(working(swarm, site))
+            watch.snap()
+            victim.kill()
+            swarm.start()
+        started = time.monotonic()
+        extra = crawl_on(swarm, site, watch)
+        recoveries = watch.finish()
+        assert_whole(swarm, site)
+        twice = fetched_again(swarm, site)
+        return {
+            "kills": len(swarm.killed()),
+            "pages": len(site.pages),
+            "lost": 0,
+            "fetched again": twice,
+            "of them not in flight at a kill": 0,
+            "recovery, median s": round(statistics.median(recoveries), 2),
+            "recovery, longest s": round(max(recoveries), 2),
+            "lease s": lease,
+            "after the last kill s": round(time.monotonic() - started, 1),
+            "runs started afterwards": extra,
+        }
+
+
+def working(swarm: Swarm, site: FastSite) -> list[Worker]:
+    """Workers that have begun to fetch; waits for one."""
+    assert swarm.running(), swarm.workers[-1].log[-3000:]
+    return until(lambda: [w for w in swarm.running() if any(f.worker == w.number for f in site.fetches)])
+
+
+def crawl_on(swarm: Swarm, site: FastSite, watch: LeaseWatch | None = None) -> int:
+    """Waits for the workers' own end; while pages are missing new runs are started, as cron would."""
+    extra = 0
+    while True:
+        until(lambda: (watch and watch.look()) or not swarm.running(), patience=600)
+        if all(record.visits for record in swarm.records().values()):
+            return extra
+        extra += 1
+        assert extra < 10, "runs end before the work is done"
+        swarm.start()
+
+
+def fetched_again(swarm: Swarm, site: FastSite) -> int:
+    """Fetches beyond each page's first. All but a page's last must have been made by killed workers."""
+    again = 0
+    for path, workers in site.fetchers().items():
+        assert set(workers[:-1]) <= swarm.killed(), f"{path} was fetched by {workers}"
+        again += len(workers) - 1
+    return again
+
+
+def kill_at_hubs(forker: Forker, state_dir: Path, *, rounds: int, links: int, lease: float) -> Figures:
+    """A worker is killed while it works on a page full of links; another finishes: no link is lost."""
+    known_at_kill: list[int] = []
+    pages: dict[str, list[str]] = {
+        f"/hub/{n}": [f"/{n}/{link}" for link in range(links)] for n in range(rounds)
+    }
+    with site_of(pages) as site:
+        for number in range(rounds):
+            hub, namespace = f"/hub/{number}", f"hub/{number}"
+            crawl = crawl_in(state_dir, lease, INCRAWL_NAMESPACE=namespace, INCRAWL_HOST_INTERVAL="0.2s")
+            with Swarm(forker, crawl, f"{site.url(hub)} 1") as swarm:
+                victim = swarm.start()
+                until(lambda: any(f.path == hub for f in site.fetches) or not victim.running)  # noqa: B023
+                known = KnownCount(ServerDir(state_dir).url(), namespace)
+                # At some time after the answer, amid the links, or when the last of them is known.
+                goal = random.choice([None, random.randrange(1, links), links])
+                if goal is None:
+                    time.sleep(0.5 * random.random())
+                else:
+                    until(lambda: known() > goal or not victim.running)  # noqa: B023
+                victim.kill()
+                known_at_kill.append(known())
+                heir = swarm.start()
+                until(lambda: crawl.one(site.url(hub)).record.visits or not heir.running)  # noqa: B023
+                assert known() == links + 1, heir.log[-3000:]
+                assert crawl.counts().quarantined == 0
+    return {
+        "rounds": rounds,
+        "links each": links,
+        "lost": 0,
+        "killed before the first link was known": sum(known <= 1 for known in known_at_kill),
+        "killed amid the links": sum(1 < known <= links for known in known_at_kill),
+        "killed after the last link": sum(known > links for known in known_at_kill),
+    }
+
+
+class KnownCount:
+    """How many URLs a namespace knows, asked without delay."""
+
+    def __init__(self, url: str, namespace: str) -> None:
+        self._client = redis.Redis.from_url(url)
+        self._metas = [keys.meta(keys.namespace_prefix(p, namespace)) for p in range(16)]
+
+    def __call__(self) -> int:
+        read = self._client.pipeline(transaction=False)
+        for meta in self._metas:
+            read.hget(meta, b"urls")
+        return sum(int(count or 0) for count in read.execute())
+
+
+def kill_server(
+    forker: Forker, state_dir: Path, *, workers: int, pages: int, kills: int, lease: float
+) -> Figures:
+    """The server is killed under load; the workers bring it back and go on."""
+    resumed: list[float] = []
+    with (
+        site_of(tree(pages)) as site,
+        Swarm(forker, crawl_in(state_dir, lease), f"{site.url('/')} 9") as swarm,
+    ):
+        for _ in range(workers):
+            swarm.start()
+        for number in range(kills):
+            share = 1 + pages * 0.9 * number / kills
+            until(lambda: len(site.fetches) >= share or not swarm.running())  # noqa: B023
+            assert len(swarm.running()) == workers, swarm.workers[0].log[-3000:]
+            resumed.append(restart_time(state_dir))
+        for worker in swarm.workers:
+            worker.wait(600)
+        assert_whole(swarm, site)
+        again = sum(len(fetchers) - 1 for fetchers in site.fetchers().values())
+        failed = [worker.number for worker in swarm.workers if "Traceback" in worker.log]
+        assert not failed, swarm.workers[failed[0]].log[-4000:]
+        return {
+            "server kills": kills,
+            "pages": len(site.pages),
+            "lost": 0,
+            "acknowledged visits lost": 0,
+            "fetched again": again,
+            "workers that exited early": 0,
+            "kill to first script call, longest s": round(max(resumed), 2),
+        }
+
+
+def restart_time(state_dir: Path) -> float:
+    """Kills the embedded server; seconds until workers have brought it back and use it again."""
+    info = server_info(state_dir)
+    assert info is not None
+    os.kill(info.pid, signal.SIGKILL)
+    killed = time.monotonic()
+    client = redis.Redis(unix_socket_path=str(ServerDir(state_dir).socket()))
+
+    def is_used() -> bool:
+        try:
+            facts = client.info("all")
+        except redis.RedisError:
+            return False
+        used = facts.get("cmdstat_evalsha", facts.get("cmdstat_eval", {})).get("calls", 0)
+        return facts["process_id"] != info.pid and used > 0
+
+    until(is_used)
+    client.close()
+    return time.monotonic() - killed

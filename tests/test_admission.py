@@ -1,0 +1,92 @@
+"""What may become known, in real crawls: filters, content, link limits, session ids, traps."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from crawls import Crawl, Reply, Site, html
+from hostile import Exchange, HostileServer
+
+
+def test_links_pass_all_rules_before_they_become_known(state_dir: Path) -> None:
+    filters = state_dir / "filters.txt"
+    filters.write_text("deny prefix /private/\n", encoding="utf-8")
+    links = [
+        "/kept",
+        "/kept?PHPSESSID=1",
+        "/kept;jsessionid=2",
+        "/private/1",
+        "/style.css",
+        "/report.pdf",
+        "/a/b/a/b/a/b",
+        "/moved",
+        "ftp://127.0.0.1/x",
+        "file:///etc/passwd",
+        "data:text/html,x",
+        "/" + "x" * 3000,
+    ]
+    pages = {
+        "/": Reply(html(*links)),
+        "/kept": Reply(html(*(f"/n{n}" for n in range(30)))),
+        "/moved": Reply(status=301, headers={"Location": "/private/2"}),
+        **{f"/n{n}": Reply(html(text=f"page {n}")) for n in range(30)},
+    }
+    with Site(pages) as site:
+        crawl = Crawl(state_dir, INCRAWL_FILTERS=str(filters), INCRAWL_MAX_LINKS="12")
+        done = crawl.run(urls=site.url("/"))
+        assert done.code == 0, done.log
+        assert sorted(site.paths()) == sorted(["/", "/kept", "/moved", *(f"/n{n}" for n in range(12))])
+        counted = {name: done.stats[f"incrawl/{name}"] for name in (
+            "filters/links", "filters/requests", "content/links", "traps/repeats", "limits/links",
+        )}  # fmt: skip
+        assert counted == {
+            "filters/links": 1,
+            "filters/requests": 1,
+            "content/links": 2,
+            "traps/repeats": 1,
+            "limits/links": 18,
+        }
+        # The file is changed: what is known and now refused leaves the queue, with its history.
+        filters.write_text("deny prefix /kept\n", encoding="utf-8")
+        assert crawl.run(urls=site.url("/")).code == 0
+        crawl.settings["INCRAWL_AVERAGE_REFRESH_TIME"] = "1s"
+        before = crawl.one(site.url("/kept")).record
+        make_due(crawl, site.url("/kept"))
+        again = crawl.run()
+        assert again.stats["incrawl/filters/requests"] == 1
+        after = crawl.one(site.url("/kept"))
+        assert (after.state, after.record.document) == ("retired", before.document)
+
+
+def make_due(crawl: Crawl, url: str) -> None:
+    from incrawl.frontier import operations
+
+    crawl.ask(lambda frontier: operations.reschedule(frontier, url, 0.0))
+
+
+def test_a_trap_is_left_and_the_rest_of_the_host_goes_on(state_dir: Path) -> None:
+    async def calendar(exchange: Exchange) -> None:
+        day = int(exchange.seen.path.rpartition("=")[2] or 0) if "=" in exchange.seen.path else 0
+        links = "".join(f"<a href='/calendar?day={each}'>x</a>" for each in range(day * 5 + 1, day * 5 + 6))
+        await exchange.reply(f"<p>Nothing happens on day {day} of the year</p>{links}")
+
+    async def article(exchange: Exchange) -> None:
+        number = int(exchange.seen.path.rpartition("/")[2])
+        words = " ".join(
+            f"{chr(97 + number % 26)}{chr(97 + number // 26)}{word}" for word in ("river", "stone", "apple")
+        )
+        following = [number * 3 + 1, number * 3 + 2, number * 3 + 3]
+        links = "".join(f"<a href='/article/{each}'>x</a>" for each in following if each < 150)
+        await exchange.reply(f"<p>{words}</p>{links}")
+
+    pages = {"/calendar": calendar, "/article": article}
+    with HostileServer(pages) as server:
+        seeds = f"{server.url('/calendar')} level=200,{server.url('/article/0')} level=200"
+        done = Crawl(state_dir, CONCURRENT_REQUESTS="4").run(urls=seeds)
+        assert done.code == 0, done.log
+        paths = server.paths()
+        assert len([path for path in paths if path.startswith("/article/")]) == 150
+        assert len([path for path in paths if path.startswith("/calendar")]) < 80
+        assert done.stats["incrawl/traps/found"] >= 1
+        assert done.stats["incrawl/traps/pattern"] > 0
+        assert "/calendar?day said nothing new" in done.log

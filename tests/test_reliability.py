@@ -1,0 +1,44 @@
+"""Nothing lost, nothing fetched twice: short drills in every run, the full ones under `make soak`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from drills import Figures, kill_at_hubs, kill_server, kill_workers
+from swarm import Forker
+
+
+def show(title: str, figures: Figures) -> None:
+    print(f"\n{title}: " + ", ".join(f"{name} {value}" for name, value in figures.items()))
+
+
+def test_killed_workers_lose_nothing(forker: Forker, state_dir: Path) -> None:
+    show("killed workers", kill_workers(forker, state_dir, workers=3, pages=150, kills=4, lease=2))
+
+
+@pytest.mark.soak
+def test_a_hundred_killed_workers_lose_nothing(forker: Forker, state_dir: Path) -> None:
+    figures = kill_workers(forker, state_dir, workers=8, pages=10_000, kills=100, lease=5)
+    show("100 killed workers", figures)
+    assert figures["recovery, longest s"] < 5 + 1 + 4  # a lease, a sweep, and a busy machine
+
+
+def test_a_worker_killed_at_a_hub_loses_no_link(forker: Forker, state_dir: Path) -> None:
+    show("kill at a hub", kill_at_hubs(forker, state_dir, rounds=1, links=2000, lease=3))
+
+
+@pytest.mark.soak
+def test_fifty_workers_killed_at_hubs_lose_no_link(forker: Forker, state_dir: Path) -> None:
+    show("50 kills at hubs", kill_at_hubs(forker, state_dir, rounds=50, links=2000, lease=4))
+
+
+def test_a_killed_server_loses_nothing(forker: Forker, state_dir: Path) -> None:
+    show("killed server", kill_server(forker, state_dir, workers=2, pages=150, kills=2, lease=10))
+
+
+@pytest.mark.soak
+def test_a_server_killed_twenty_times_loses_nothing(forker: Forker, state_dir: Path) -> None:
+    figures = kill_server(forker, state_dir, workers=4, pages=5000, kills=20, lease=30)
+    show("server killed 20 times", figures)
+    assert figures["kill to first script call, longest s"] < 5

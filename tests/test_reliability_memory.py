@@ -1,0 +1,76 @@
+"""A server that refuses writes, its memory full or its replicas gone: all wait, nothing is lost."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+from crawls import until
+from drills import assert_whole, crawl_in
+from frontiers import Bench, discover, finish, in_loop, known, running_server, take
+from swarm import Forker, Swarm, fetched, site_of, tree
+
+from incrawl.frontier import operations
+
+A, B = "http://a.test/", "http://b.test/"
+REFUSALS = [("maxmemory", "1"), ("min-replicas-to-write", "1")]
+
+
+@pytest.mark.parametrize(("setting", "value"), REFUSALS)
+@in_loop
+async def test_calls_wait_until_the_server_takes_writes_again(setting: str, value: str) -> None:
+    with running_server("--maxmemory-policy", "noeviction") as server, server.client() as admin:
+        async with Bench(server.url).open(gap=10) as frontier:
+            await discover(frontier, A)
+            [lease] = await take(frontier)
+            admin.config_set(setting, value)
+            calls = [
+                asyncio.create_task(finish(frontier, lease)),
+                asyncio.create_task(discover(frontier, B)),
+                asyncio.create_task(frontier.renew([lease])),
+            ]
+            done, _ = await asyncio.wait(calls, timeout=0.3)
+            assert not done
+            # Reading still works, and shows that no call was carried out by half.
+            assert (await known(frontier, A)).state == "leased"
+            assert await operations.look(frontier, B) is None
+            assert (await operations.counts(frontier)).known == 1
+            admin.config_set(setting, "0")
+            accepted, new, _ = await asyncio.gather(*calls)
+            assert (accepted, new) == (True, 1)
+            assert (await known(frontier, A)).record.visits == 1
+
+
+def test_a_crawl_pauses_while_memory_is_full_and_goes_on(forker: Forker, state_dir: Path) -> None:
+    with (
+        running_server("--appendonly", "yes") as server,
+        server.client() as admin,
+        site_of(tree(120)) as site,
+        Swarm(forker, crawl_in(state_dir, 1, REDIS_URL=server.url), f"{site.url('/')} 9") as swarm,
+    ):
+        worker = swarm.start()
+        until(fetched(site, 30))
+        admin.config_set("maxmemory", 1)
+        until(lambda: "memory is full" in worker.log)
+        assert worker.running
+        late = swarm.start()  # one that starts while memory is full waits as well
+        until(lambda: "memory is full" in late.log)
+        assert '"known"' in swarm.ask("status", "--json")  # operators can look all the same
+        admin.config_set("maxmemory", 0)
+        worker.wait()
+        late.wait()
+        assert "The server is back" in worker.log
+        assert worker.log.count("memory is full") == 1
+        assert_whole(swarm, site)
+
+
+def test_a_crawl_is_warned_of_a_server_that_forgets(forker: Forker, state_dir: Path) -> None:
+    options = ("--maxmemory", "100mb", "--maxmemory-policy", "allkeys-lru")
+    with running_server(*options) as server, site_of(tree(1)) as site:
+        crawl = crawl_in(state_dir, 10, REDIS_URL=server.url)
+        with Swarm(forker, crawl, site.url("/")) as swarm:
+            worker = swarm.start()
+            worker.wait()
+            assert "maxmemory-policy noeviction" in worker.log
+            assert "appendonly yes" in worker.log

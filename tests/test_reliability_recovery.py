@@ -1,0 +1,224 @@
+"""A lost frontier comes back from the repository; a back-up taken while crawling restores both."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import msgpack
+import pytest
+import redis
+from crawls import Crawl, short_dir, until
+from drills import crawl_in
+from frontiers import Bench, discover, finish, in_loop, known, take
+from swarm import FastSite, Forker, Swarm, fetched, page_of, site_of, tree
+
+from incrawl.commands.restore import restore_entries
+from incrawl.core.records import UrlRecord
+from incrawl.errors import ServerError
+from incrawl.frontier import keys, operations
+from incrawl.frontier.frontier import SCHEMA, Find, Frontier
+from incrawl.frontier.operations import Known
+from incrawl.frontier.server_dir import ServerDir
+from incrawl.recovery import frontier_file
+from incrawl.recovery.frontier_file import BackupError, FrontierFile, Head, entries_of, read_head
+
+A, B, C, D = (f"http://{name}.test/" for name in "abcd")
+GOLDEN = Path(__file__).with_name("golden") / "frontier-schema-1.msgpack"
+
+
+def known_pages(crawl: Crawl) -> dict[str, Known]:
+    async def ask(frontier: Frontier) -> dict[str, Known]:
+        return {r.url: await known(frontier, r.url) async for r in operations.records(frontier)}
+
+    found: dict[str, Known] = crawl.ask(ask)
+    return found
+
+
+def lose_frontier(state_dir: Path) -> None:
+    with redis.Redis(unix_socket_path=str(ServerDir(state_dir).socket())) as client:
+        client.flushall()
+
+
+def lasting(record: UrlRecord) -> tuple[object, ...]:
+    """What the repository must give back exactly."""
+    version = (record.document, record.fingerprint, record.size, record.type)
+    changed = tuple(seen.changed for seen in record.history)
+    return (record.url, record.level, *version, record.visits, record.changes, record.failures, changed)
+
+
+def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state_dir: Path) -> None:
+    pages = tree(30)
+    with site_of(pages) as site, Swarm(forker, crawl_in(state_dir, 10), f"{site.url('/')} 9") as swarm:
+        swarm.start().wait()
+        swarm.ask("recrawl", site.host)
+        site.pages = {**pages, "/p/3": [*pages["/p/3"], "/missing"]}
+        swarm.start(urls="").wait()  # one page has changed and has a link more, which leads nowhere
+        missing = site.url("/missing")
+        before = known_pages(swarm.crawl)
+        assert {page.record.visits for url, page in before.items() if url != missing} == {2}
+        assert sum(page.record.changes for page in before.values()) == 1
+        lose_frontier(state_dir)
+        assert swarm.crawl.counts().known == 0
+
+        told = json.loads(swarm.ask("rebuild", "--json"))
+        assert told == {"namespace": "incrawl/incremental", "pages": 31, "links": 1}
+        after = known_pages(swarm.crawl)
+        assert after.keys() == before.keys()
+        for url in before.keys() - {missing}:
+            assert lasting(after[url].record) == lasting(before[url].record)
+            assert after[url].record.refresh_time == pytest.approx(before[url].record.refresh_time, rel=0.01)
+            assert after[url].next_due == pytest.approx(before[url].next_due, abs=60)
+        # Of a page without a document nothing is left but the link to it: it is tried again.
+        assert after[missing].record.visits == 0
+        asked = len(site.fetches)
+        swarm.start(urls="").wait()
+        assert [fetch.path for fetch in site.fetches[asked:]] == ["/missing"]
+        assert json.loads(swarm.ask("rebuild", "--json"))["pages"] == 0
+
+
+def assert_documents(crawl: Crawl, site: FastSite) -> int:
+    """Every document that a record names is there, whole; how many there are."""
+    repository, count = crawl.repository(), 0
+    for url, page in known_pages(crawl).items():
+        if page.record.document is not None:
+            path = url.removeprefix(site.url(""))
+            assert repository.document(url, page.record.document) == page_of(path, site.pages[path])
+            count += 1
+    return count
+
+
+def test_a_back_up_taken_while_crawling_restores_both(
+    forker: Forker, state_dir: Path, tmp_path: Path
+) -> None:
+    backup = str(tmp_path / "backup")
+    with site_of(tree(150)) as site, short_dir() as other_dir:
+        # Few at a time, so that most of what was fetched has been acknowledged when it is saved.
+        crawl = crawl_in(state_dir, 5, CONCURRENT_REQUESTS="4")
+        with Swarm(forker, crawl, f"{site.url('/')} 9") as swarm:
+            workers = [swarm.start(), swarm.start()]
+            until(fetched(site, 30))
+            first = json.loads(swarm.ask("backup", "--json", backup))
+            until(fetched(site, 60))
+            second = json.loads(swarm.ask("backup", "--json", backup))
+            saved = len(site.fetches)
+            for worker in workers:
+                worker.kill()  # and its machine with it
+        assert 0 < first["records"] <= second["records"]
+
+        restored = crawl_in(other_dir, 5, INCRAWL_PARTITIONS="5")
+        with Swarm(forker, restored, f"{site.url('/')} 9") as swarm:
+            told = json.loads(swarm.ask("restore", "--json", backup))
+            assert told["records"] == second["records"] == restored.counts().known
+            there = assert_documents(restored, site)
+            assert 20 <= there <= saved
+            visited = {u for u, page in known_pages(restored).items() if page.record.visits}
+            asked = len(site.fetches)
+            swarm.start().wait()
+            assert {site.url(path) for path in site.pages} == known_pages(restored).keys()
+            assert assert_documents(restored, site) == len(site.pages)
+            assert not visited & {site.url(fetch.path) for fetch in site.fetches[asked:]}
+            counts = restored.counts()
+            assert (counts.leased, counts.suspects, counts.quarantined) == (0, 0, 0)
+            assert restored.staged_rests() == []
+
+
+# the file
+
+
+async def save(frontier: Frontier, path: Path) -> int:
+    file = FrontierFile(path, Head(frontier.namespace, "an id", frontier.now()))
+    async for entry in entries_of(frontier):
+        file.add(entry)
+    return file.finish()
+
+
+async def in_all_states(frontier: Frontier) -> None:
+    """A: queued in list 2, visited; B: leased; C: retired; D: queued, its host held."""
+    await discover(frontier, A, B, C, D)
+    for lease in await take(frontier):
+        if lease.record.url in (A, D):
+            await finish(frontier, lease, delay=1000.0, list=2, document="20261118T063249Z-a1b2")
+        elif lease.record.url == C:
+            await finish(frontier, lease, delay=None)
+    await frontier.block_host("d.test", 5000, "Retry-After")
+
+
+@in_loop
+async def test_a_frontier_comes_back_in_all_its_states(bench: Bench, tmp_path: Path) -> None:
+    path = tmp_path / "frontier.msgpack"
+    async with bench.open(partitions=3) as frontier:
+        await in_all_states(frontier)
+        assert await save(frontier, path) == 5
+        before = {url: await known(frontier, url) for url in (A, B, C, D)}
+    bench.wipe()
+    async with bench.open(partitions=7) as frontier:
+        assert read_head(path).namespace == frontier.namespace
+        assert await restore_entries(frontier, path) == 4
+        after = {url: await known(frontier, url) for url in (A, B, C, D)}
+        for url in (A, C, D):
+            assert after[url] == before[url]
+        assert after[B].state == "queued"  # whoever had it is gone
+        held = {host.name: host async for host in operations.hosts(frontier)}["d.test"]
+        assert (held.reason, held.next_allowed) == (
+            "Retry-After",
+            pytest.approx(frontier.now() + 5000, abs=30),
+        )
+        assert [lease.record.url for lease in await take(frontier)] == [B]
+        assert await restore_entries(frontier, path) == 0
+
+
+@in_loop
+async def test_a_back_up_of_the_first_schema_is_read_for_ever(bench: Bench) -> None:
+    """Written by the first release that had back-ups. Never change the file: change the reader."""
+    async with bench.open() as frontier:
+        assert read_head(GOLDEN) == Head("test/spider", "an id", pytest.approx(1.79e9, rel=0.01))
+        assert await restore_entries(frontier, GOLDEN) == 4
+        a, c = await known(frontier, A), await known(frontier, C)
+        assert (a.state, a.record.visits, a.record.list) == ("queued", 1, 2)
+        assert a.record.document == "20261118T063249Z-a1b2"
+        assert c.state == "retired"
+
+
+def test_a_file_that_is_no_whole_back_up_is_refused(tmp_path: Path) -> None:
+    whole = GOLDEN.read_bytes()
+    path = tmp_path / "frontier.msgpack"
+    with pytest.raises(BackupError, match="cannot be read"):
+        read_head(path)
+    for content, why in [
+        (b"", "no back-up"),
+        (b"\xc1", "damaged"),
+        (msgpack.packb({"some": "thing"}), "no back-up"),
+        (whole[:-1], "not whole"),
+        (whole[: len(whole) // 2], "not whole"),
+        (msgpack.packb([frontier_file.KIND, frontier_file.SCHEMA + 1, "", "", 0.0]), "newer"),
+    ]:
+        path.write_bytes(content)
+        with pytest.raises(BackupError, match=why):
+            read_head(path)
+
+
+# schemas
+
+
+@in_loop
+async def test_a_frontier_of_a_newer_schema_is_refused(bench: Bench) -> None:
+    client = bench.client()
+    await client.hset(keys.SERVER, mapping={"schema": SCHEMA + 1, "partitions": 4})
+    with pytest.raises(ServerError, match="newer"):
+        async with bench.open():
+            pass
+    await client.aclose()
+
+
+@in_loop
+async def test_records_of_an_older_incrawl_are_leased_amended_and_completed(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        older = b"\x02\x00" + msgpack.packb([1, A, None, None, None, b"", 0])  # zeros that are left out today
+        await frontier.discover([Find(A, frontier.place(A), older)])
+        record = (await known(frontier, A)).record
+        assert record == UrlRecord(A, 2)
+        assert await operations.amend(frontier, record, rank=1.5)
+        [lease] = await take(frontier)
+        assert lease.record.rank == 1.5
+        assert await finish(frontier, lease)
