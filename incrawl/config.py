@@ -16,6 +16,7 @@ from typing import Any, Protocol
 
 from incrawl.core.addresses import Network, read_networks
 from incrawl.core.changes.rules import RuleBook, read_rules
+from incrawl.core.changes.volatile import MINUTES_APART
 from incrawl.core.content import DEFAULT_TYPES
 from incrawl.core.refresh.policy import IMPORTANCES
 from incrawl.core.values import Rate, parse_rate, parse_size, parse_span
@@ -44,6 +45,13 @@ def a_positive_span(text: Any) -> float:
     seconds = parse_span(text)
     if seconds <= 0:
         raise ValueError("must be longer than zero")
+    return seconds
+
+
+def a_few_minutes(text: Any) -> float:
+    seconds = parse_span(text)
+    if seconds > MINUTES_APART:
+        raise ValueError(f"must not be longer than {MINUTES_APART / 60:.0f}m")
     return seconds
 
 
@@ -217,6 +225,10 @@ class Config:
     ignore: RuleBook = setting(
         "", read_rules, "What comparisons leave out, by site (docs/change-detection.md): a mapping with "
         "CSS `selectors`, regular expressions as `patterns`, `kinds`, and a `threshold`."
+    )  # fmt: skip
+    second_look: float = setting(
+        "2m", a_few_minutes, "A page's first change is checked so long afterwards, in a continuous run: what "
+        "differs again is volatile. 0: never."
     )  # fmt: skip
     detect_changes: bool = setting(
         True, a_switch, "Off: the add-on only schedules, and every page that is due reaches the spider."

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from incrawl.core.records import Outcome
 
 if TYPE_CHECKING:
-    from incrawl.core.changes import Analysis, Verdict
+    from incrawl.core.changes import Analysis, Verdict, Volatility
+    from incrawl.core.changes.impostor import Impostor
     from incrawl.core.sitemaps import Sitemap
     from incrawl.page_visit import PageVisit
     from incrawl.repository import Sidecar, Staged
@@ -34,6 +35,8 @@ class Page:
     previous: Sidecar | None = field(default=None, repr=False)  # the version before
     analysis: Analysis | None = field(default=None, repr=False)  # None: bytes equal to last time
     verdict: Verdict | None = field(default=None, repr=False)  # None: nothing to compare with
+    impostor: Impostor | None = None  # what stands in for the page: a captcha, an error, …
+    volatility: Volatility | None = field(default=None, repr=False)  # what is known of it by now
     outcome: Outcome = Outcome.NEW
     staged: Staged | None = field(default=None, repr=False)
 

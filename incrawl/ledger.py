@@ -14,12 +14,13 @@ from collections.abc import Callable, Coroutine
 from functools import partial
 from typing import TYPE_CHECKING
 
+from incrawl.core.changes import Volatility, learn_unchanged
 from incrawl.core.records import Outcome, Visit
 from incrawl.core.values import parse_http_date
 from incrawl.frontier.frontier import Lease
 from incrawl.page_visit import HostLock, PageVisit
 from incrawl.pages import stage_or_fail
-from incrawl.repository import VisitEntry
+from incrawl.repository import Repository, VisitEntry
 from incrawl.visits import Step, Version, after_visit
 
 if TYPE_CHECKING:
@@ -170,6 +171,8 @@ class Ledger:
         step = after_visit(visit.record, seen, version, worker.policy, worker.collection, worker.limits)
         if visit.barred and not visit.failed:
             step = Step(step.record, None)
+        elif visit.look_again_after is not None and step.delay is not None and not visit.failed:
+            step = Step(step.record, min(step.delay, visit.look_again_after))
         return seen, version, step
 
     def _settle(self, visit: PageVisit, seen: Visit, keep: bool, accepted: bool) -> None:
@@ -181,8 +184,7 @@ class Ledger:
             else:
                 repository.discard(page.staged)
         if accepted and not keep and record.document is not None:
-            entry = VisitEntry(seen.time, seen.outcome, seen.status)
-            repository.note_visit(record.url, record.document, entry)
+            repository.note_visit(record.url, record.document, entry_for(visit, seen, repository))
 
     def _count(self, visit: PageVisit, outcome: Outcome, accepted: bool) -> None:
         count = self._worker.count
@@ -238,6 +240,25 @@ class Ledger:
         visit.deadline = 0.0
         self._worker.count("incrawl/lease/lost")
         self.on_end(visit.lease.place.host.partition)
+
+
+def entry_for(visit: PageVisit, seen: Visit, repository: Repository) -> VisitEntry:
+    """The line that a visit leaves with the version it found; each carries on what is known of that."""
+    page, record = visit.page, visit.record
+    verdict = page.verdict if page is not None else None
+    volatility = page.volatility if page is not None else None
+    if volatility is None:
+        known = Volatility.unpack(repository.volatility(record.url, record.document or ""))
+        volatility = learn_unchanged(known) if seen.outcome is Outcome.NOT_MODIFIED else known
+    return VisitEntry(
+        seen.time,
+        seen.outcome,
+        seen.status,
+        why=visit.why,
+        ignored=verdict.ignored if verdict is not None else {},
+        volatile=tuple(change.place for change in verdict.volatile) if verdict is not None else (),
+        volatility=volatility.pack(),
+    )
 
 
 def _last_modified(visit: PageVisit) -> float | None:

@@ -54,6 +54,7 @@ class PageVisit:
         self.paid = False  # a request of it was taken out of the budget
         self.put_back_for: float | None = None  # seconds: nothing was learnt, the page is due again then
         self.barred = False  # a rule forbids the URL: it leaves the queue, with its history kept
+        self.look_again_after: float | None = None  # seconds, where the page is to be seen again sooner
         self.outcome: Outcome | None = None
         self.status: int | None = None
         self.failed = False  # a later error overrides what was found before

@@ -59,6 +59,8 @@ def stage_page(repository: Repository, page: Page) -> Staged:
         last_modified=page.last_modified,
         ip=page.ip,
         signatures=analysis.signatures.pack(),
+        volatility=page.volatility.pack() if page.volatility is not None else b"",
+        ignored={**analysis.ignored.counts, **(verdict.ignored if verdict else {})},
         level=visit.record.level,
         pl=visit.record.pl,
         pg=visit.record.pg,

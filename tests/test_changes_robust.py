@@ -144,6 +144,12 @@ def test_monsters_are_read(body: bytes) -> None:
     assert compare(seen.signatures, other.signatures).old is seen.signatures
 
 
+def test_page_with_too_many_names_spoils_no_other() -> None:
+    analyse(b"".join(b"<z-%d>" % number for number in range(70_000)), url=URL)
+    feed = analyse(b"<?xml version='1.0'?><rss><channel><item>a</item></channel></rss>", url=URL)
+    assert [paragraph.place for paragraph in feed.paragraphs] == ["/rss/channel/item"]
+
+
 def test_text_below_200_000_tags_is_compared() -> None:
     deep = b"<div>" * 200_000 + b"%s" + b"</div>" * 200_000 + b"<p>%s</p>"
     old, below, after = (

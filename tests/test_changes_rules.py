@@ -94,8 +94,9 @@ def test_rules_come_from_the_settings() -> None:
         ('{"x.org": {"kinds": ["colour"]}}', "'colour' is not a valid Kind"),
         (
             '{"x.org": {"selector": "p"}}',
-            "the rules of x.org may only have kinds, patterns, selectors, threshold",
+            "the rules of x.org may only have impostors, kinds, patterns, selectors, threshold",
         ),
+        ('{"x.org": {"impostors": 0}}', "impostors is 0, not true or false"),
         ('["x.org"]', "it must be a mapping"),
         ("{", "INCRAWL_IGNORE cannot be '{'"),
     ],

@@ -8,7 +8,9 @@ from incrawl.core.changes import Judgement, Kind, Signatures, Volatility, analys
 
 DAY, MINUTE = 86400.0, 60.0
 PAGE = """<html><body><h1>{headline}</h1><p>Visitors so far: {count}</p><div>It is {clock}</div>
-<aside><a href="/{advert}">{advert}</a></aside><p>Nothing else here ever changes.</p></body></html>"""
+<aside><a href="/{advert!s:.4}">{advert}</a></aside><p>Nothing else here ever changes.</p>
+<ul>{list}</ul></body></html>"""
+LIST = "".join(f"<li>{name}</li>" for name in "abcdefghijklmnopqrstuvwxyz")
 
 
 @dataclass
@@ -23,11 +25,12 @@ class Site:
 
     def visit(self, after: float = DAY, **shown: object) -> Judgement | None:
         self.shown |= shown
-        new = analyse(PAGE.format(**self.shown).encode(), url="http://x.org/").signatures
+        new = analyse(PAGE.format(**self.shown, list=LIST).encode(), url="http://x.org/").signatures
         if self.old is None:
             self.old = new
             return None
-        judged = judge(self.old, new, elapsed=after, volatility=Volatility.unpack(self.volatility.pack()))
+        known = Volatility.unpack(self.volatility.pack())
+        judged = judge(self.old, new, elapsed=after, volatility=known)
         self.old, self.volatility = new, judged.volatility
         return judged
 
@@ -83,8 +86,27 @@ def test_new_headline_keeps_counting() -> None:
 def test_rotating_box_is_learnt_from_two_fetches_minutes_apart() -> None:
     page = site()
     assert not page.changed(after=2 * MINUTE, advert="Hats")
-    assert not page.changed(advert="Coats")
-    assert page.changed(advert="Gloves", headline="News at last")
+    adverts = [f"{colour} coats" for colour in ("Red", "Blue", "Green", "Black", "White", "Brown", "Grey")]
+    assert not any(page.changed(advert=advert) for advert in adverts)
+    judged = page.visit(advert="Gloves", headline="News at last")
+    assert judged is not None
+    assert [change.place for change in judged.verdict.paragraphs] == ["/html/body/h1"]
+    assert [change.place for change in judged.verdict.volatile] == ["/html/body/aside"]
+
+
+def test_box_with_other_tags_each_time_is_volatile_and_the_page_around_it_is_not() -> None:
+    page = site()
+    page.visit(after=MINUTE, advert="<p><b>Hats</b></p>")
+    assert not page.changed(advert="<div><p>Coats</p><p>cheap</p></div>")
+    assert page.changed(advert="<p>Ties</p>", clock="gone")
+
+
+def test_counter_that_moves_down_the_page_stays_volatile() -> None:
+    page = site()
+    for count in (2, 3, 4):
+        page.visit(count=count)
+    page.visit(headline="News</h1><p>Extra edition!</p><h1>more")
+    assert not page.changed(count=5)
 
 
 def test_without_a_second_fetch_a_rotating_box_counts() -> None:

@@ -15,13 +15,18 @@ _SIGNS = {Change.CHANGED: "~", Change.ADDED: "+", Change.REMOVED: "-", Change.MO
 _SIDES = {"old": ("-", "red"), "new": ("+", "green")}
 
 
-def show_diff(report: Report, console: Console) -> None:
+def show_diff(report: Report, console: Console, *, ignored: bool = False) -> None:
     """Prints the whole report. Page text is cleaned: it must not reach the terminal as commands."""
     console.print(headline(report.verdict))
     if left_out := _left_out(report):
         console.print(left_out)
-    if not report.verdict.changed:
-        return
+    if report.verdict.changed:
+        _show_changes(report, console)
+    if ignored:
+        _show_ignored(report, console)
+
+
+def _show_changes(report: Report, console: Console) -> None:
     console.print(_sums(report))
     if report.verdict.subtree:
         console.print(_structure(report.verdict))
@@ -29,6 +34,20 @@ def show_diff(report: Report, console: Console) -> None:
         console.print()
         for line in _paragraph(change):
             console.print(line)
+
+
+def _show_ignored(report: Report, console: Console) -> None:
+    """What did not count: paragraphs that are volatile, then what each version has of noise."""
+    for change in report.volatile():
+        console.print()
+        for line in [Text("volatile:", "bold dim"), *_paragraph(change)]:
+            console.print(line)
+    for name, side in (("old", report.old), ("new", report.new)):
+        for kind, examples in sorted(side.ignored.examples.items()):
+            count = side.ignored.counts[kind]
+            console.print(Text(f"left out of the {name} version: {count} × {clean(kind)}", "bold dim"))
+            for example in examples:
+                console.print(Text(f"  {clean(example)}", "dim"))
 
 
 def headline(verdict: Verdict) -> Text:

@@ -64,7 +64,7 @@ def ahead(seconds: float | None, now: float) -> str:
     return f"in {format_span(seconds - now)}" if seconds > now else f"{format_span(now - seconds)} ago"
 
 
-def read_since(text: str) -> float:
+def read_moment(option: str, text: str) -> float:
     """A time from what people write: a span back from now (`2h`), or a date and time in UTC."""
     try:
         return time.time() - parse_span(text)
@@ -73,5 +73,5 @@ def read_since(text: str) -> float:
     try:
         read = datetime.fromisoformat(text)
     except ValueError:
-        raise ConfigError(f"--since cannot be {text!r}: write a span such as 2h or 7d, or a date.") from None
+        raise ConfigError(f"{option} cannot be {text!r}: write a span such as 2h or 7d, or a date.") from None
     return (read if read.tzinfo else read.replace(tzinfo=UTC)).timestamp()

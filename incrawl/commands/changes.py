@@ -7,11 +7,12 @@ import json
 from collections.abc import Iterator
 from dataclasses import asdict
 from itertools import islice, takewhile
+from math import inf
 
 from incrawl.cli.command import OperatorCommand
 from incrawl.cli.namespaces import choose_namespace
 from incrawl.cli.targets import read_site
-from incrawl.cli.text import clean, make_console, make_table, moment, read_since
+from incrawl.cli.text import clean, make_console, make_table, moment, read_moment
 from incrawl.core.records import Outcome
 from incrawl.core.urls import host_key
 from incrawl.errors import ConfigError
@@ -37,6 +38,7 @@ class Command(OperatorCommand):
         parser.add_argument("--size", metavar="SIZE", help=f"only changes of this size: {', '.join(SIZES)}")
         parser.add_argument("--site", metavar="SITE", help="only pages of this host")
         parser.add_argument("--since", metavar="TIME", help="only since then: 2h, 7d, 2026-11-18")
+        parser.add_argument("--until", metavar="TIME", help="only until then, written in the same way")
         parser.add_argument("--limit", type=int, default=100, help="changes to show (default: 100; 0: all)")
         parser.add_argument(
             "--new", action="store_true", help="also pages that were found for the first time"
@@ -64,12 +66,14 @@ def selected(changes: Iterator[Change], opts: argparse.Namespace) -> Iterator[Ch
         raise ConfigError("--limit must not be below 0.")
     kind, size = one_of("--kind", opts.kind, KINDS), one_of("--size", opts.size, SIZES)
     site = read_site(opts.site) if opts.site else None
-    since = read_since(opts.since) if opts.since else None
+    since = read_moment("--since", opts.since) if opts.since else None
+    until = read_moment("--until", opts.until) if opts.until else inf
     outcomes = {Outcome.CHANGED, Outcome.NEW} if opts.new else {Outcome.CHANGED}
 
     def wanted(change: Change) -> bool:
         return (
             change.outcome in outcomes
+            and change.time < until
             and (kind is None or kind in change.kinds)
             and (size is None or size == change.size)
             and (site is None or site == site_of(change.url))

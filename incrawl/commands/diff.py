@@ -14,7 +14,7 @@ from incrawl.cli.diff_terminal import show_diff
 from incrawl.cli.namespaces import choose_namespace
 from incrawl.cli.targets import read_page
 from incrawl.cli.text import make_console, moment
-from incrawl.core.changes import NO_RULES, IgnoreRules, analyse
+from incrawl.core.changes import NO_RULES, IgnoreRules, Volatility, analyse
 from incrawl.core.changes.report import Report
 from incrawl.core.urls import canonical, host_key
 from incrawl.errors import ConfigError
@@ -32,6 +32,7 @@ class Version:
     body: bytes
     url: str = NOWHERE
     encoding: str | None = None
+    volatility: Volatility = Volatility()  # what was known of its volatile parts
 
 
 class Command(OperatorCommand):
@@ -61,18 +62,19 @@ class Command(OperatorCommand):
         parser.add_argument(
             "--ignore-text", metavar="REGEX", action="append", default=[], help="leave text out"
         )
+        parser.add_argument("--ignored", action="store_true", help="also list what did not count")
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
         old, new = self._versions(args, opts)
         rules = self._rules(new, opts)
         sides = [analyse(side.body, url=side.url, encoding=side.encoding, rules=rules) for side in (old, new)]
-        report = Report.of(sides[0], sides[1], rules)
+        report = Report.of(sides[0], sides[1], rules, old.volatility)
         if opts.html:
             write(Path(opts.html), side_by_side(report, old.name, new.name))
         if opts.json:
             print(json.dumps(report.to_dict()))
         else:
-            show_diff(report, make_console())
+            show_diff(report, make_console(), ignored=opts.ignored)
 
     def _versions(self, args: list[str], opts: argparse.Namespace) -> tuple[Version, Version]:
         if len(args) == 2:
@@ -133,7 +135,9 @@ def version(repository: Repository, url: str, run: str) -> Version:
     body, sidecar = repository.document(url, run), repository.sidecar(url, run)
     if body is None:
         raise NotKnown(f"The repository no longer has the version of {url} in run {run}.")
-    return Version(title_of(run, sidecar), body, url, (sidecar.encoding or None) if sidecar else None)
+    encoding = (sidecar.encoding or None) if sidecar else None
+    volatility = Volatility.unpack(repository.volatility(url, run))
+    return Version(title_of(run, sidecar), body, url, encoding, volatility)
 
 
 def title_of(run: str, sidecar: Sidecar | None) -> str:

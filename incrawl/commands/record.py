@@ -23,7 +23,7 @@ from incrawl.errors import ConfigError
 from incrawl.frontier import operations
 from incrawl.frontier.frontier import Frontier
 from incrawl.frontier.operations import Known
-from incrawl.repository import Repository, Sidecar, place_of
+from incrawl.repository import Repository, Sidecar, VisitEntry, place_of
 
 WITH_A_WORKER = frozenset({"leased", "suspect"})
 _SPANS = ("refresh_time",)
@@ -68,14 +68,23 @@ class Command(FrontierCommand):
         if report["next_due"] is not None:
             facts["next_due"] += f" ({ahead(report['next_due'], report['now'])})"
         console.print(facts_table({name: "-" if value is None else value for name, value in facts.items()}))
-        table = make_table("visit", "outcome", "#status", "kinds", "size", title="History, newest first")
+        table = make_table(
+            "visit", "outcome", "#status", "kinds", "size", "note", title="History, newest first"
+        )
         for visit in report["history"]:
             kinds = clean(", ".join(visit["kinds"]))
             status = "-" if visit["status"] is None else str(visit["status"])
-            table.add_row(moment(visit["time"]), visit["outcome"], status, kinds, clean(visit["size"]))
+            row = moment(visit["time"]), visit["outcome"], status, kinds, clean(visit["size"])
+            table.add_row(*row, clean(note(visit)))
         if report["history"]:
             console.print()
             console.print(table)
+
+
+def note(visit: dict[str, Any]) -> str:
+    """What was in the way, or what the comparison left out."""
+    left_out = (f"{count} × {kind}" for kind, count in sorted(visit["ignored"].items()))
+    return visit["why"] or ", ".join([*left_out, *visit["volatile"]])
 
 
 def describe(known: Known, config: Config, repository: Repository, visits: int, now: float) -> dict[str, Any]:
@@ -107,8 +116,13 @@ def describe(known: Known, config: Config, repository: Repository, visits: int, 
         "next_due": known.next_due,
         **importance_facts(record, config, now),
         **sidecar_facts(sidecar),
-        "history": [asdict(entry) for entry in islice(history, visits or None)],
+        "history": [told(entry) for entry in islice(history, visits or None)],
     }
+
+
+def told(entry: VisitEntry) -> dict[str, Any]:
+    """A visit as it is shown; what has been learnt from it is for programs."""
+    return {name: value for name, value in asdict(entry).items() if name != "volatility"}
 
 
 def importance_facts(record: UrlRecord, config: Config, now: float) -> dict[str, Any]:

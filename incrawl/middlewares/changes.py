@@ -44,11 +44,16 @@ class ChangeGateMiddleware:
         page = page_from(response, visit, self._worker.frontier.now())
         self._detection.detect(page)
         end_visit(page)
-        if page.outcome in COMPARED - {Outcome.CHANGED} and not self._worker.config.parse_unchanged:
+        if page.impostor is not None:
+            self._keep_from_spider(request)
+        elif page.outcome in COMPARED - {Outcome.CHANGED} and not self._worker.config.parse_unchanged:
             visit.finds.extend(self._known_links(page))
-            request.callback = nothing
-            request.cb_kwargs.clear()
+            self._keep_from_spider(request)
         return response
+
+    def _keep_from_spider(self, request: Request) -> None:
+        request.callback = nothing
+        request.cb_kwargs.clear()
 
     def _known_links(self, page: Page) -> Iterator[Find]:
         """What the spider asked for when it last parsed this version."""
@@ -60,4 +65,4 @@ class ChangeGateMiddleware:
 
 
 def nothing(response: Response, **_: Any) -> None:
-    """The callback of an unchanged page."""
+    """The callback of a page that is unchanged, or not the page at all."""

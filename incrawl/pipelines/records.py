@@ -69,7 +69,8 @@ def may_be_sitemap(page: Page) -> bool:
 
 def end_visit(page: Page) -> None:
     page.visit.page = page
-    page.visit.end(page.outcome, page.status)
+    why = f"{page.impostor.disguise}: {page.impostor.because}" if page.impostor is not None else ""
+    page.visit.end(page.outcome, page.status, why)
 
 
 def links_of(page: Page) -> tuple[str, ...]:

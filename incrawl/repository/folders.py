@@ -16,6 +16,7 @@ from incrawl.errors import IncrawlError
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_NOFOLLOW | os.O_CLOEXEC
+_BLOCK = 8192
 _FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -116,11 +117,28 @@ def open_log(name: str, inside: int) -> int:
     return os.open(name, os.O_RDWR | os.O_CREAT | os.O_APPEND | _FILE, 0o666, dir_fd=inside)
 
 
+def open_existing(name: str, inside: int) -> int:
+    """A descriptor for reading; raises FileNotFoundError where there is no such file."""
+    return os.open(name, os.O_RDONLY | _FILE, dir_fd=inside)
+
+
 def append_line(line: bytes, log: int) -> None:
     """Adds one line in one write. A line that a crash has cut off before it stays a line of its own."""
     size = os.fstat(log).st_size
     torn = size > 0 and os.pread(log, 1, size - 1) != b"\n"
     _write_all(log, (b"\n" if torn else b"") + line + b"\n")
+
+
+def lines_backwards(file: int) -> Iterator[bytes]:
+    """Lines from the last to the first, a block at a time, so that a long log costs no memory."""
+    position, rest = os.fstat(file).st_size, b""
+    while position:
+        start = max(position - _BLOCK, 0)
+        first, *lines = (os.pread(file, position - start, start) + rest).split(b"\n")
+        position, rest = start, first
+        yield from (line for line in reversed(lines) if line)
+    if rest:
+        yield rest
 
 
 def _write_all(descriptor: int, data: bytes) -> None:

@@ -11,13 +11,12 @@ from operator import attrgetter
 from pathlib import Path
 
 from incrawl.core.records import Outcome
-from incrawl.repository.folders import folder, open_log
+from incrawl.repository.folders import folder, lines_backwards, open_existing, open_log
 from incrawl.repository.paths import JOURNAL_ENDING
 from incrawl.repository.sidecar import Sidecar
 
 JOURNAL = "changes" + JOURNAL_ENDING
 MAX_PARAGRAPHS = 20
-_BLOCK = 8192
 _LOOK_AHEAD = 256
 
 
@@ -52,7 +51,7 @@ def journal_line(sidecar: Sidecar, doc_id: str) -> bytes:
 def has_line(doc_id: str, journal: int) -> bool:
     """Whether the journal tells of this page already: a run has one version of a page at most."""
     mark = f'"doc_id":"{doc_id}"'.encode()
-    return any(mark in line and line.endswith(b"}") for line in _lines_backwards(journal))
+    return any(mark in line and line.endswith(b"}") for line in lines_backwards(journal))
 
 
 def newest_first(root: Path, runs: Iterable[str]) -> Iterator[Change]:
@@ -75,11 +74,11 @@ def _smoothed(changes: Iterator[Change]) -> Iterator[Change]:
 def _of_run(root: Path, run: str) -> Iterator[Change]:
     try:
         with folder(root, [run]) as inside:
-            journal = os.open(JOURNAL, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=inside)
+            journal = open_existing(JOURNAL, inside)
     except FileNotFoundError:
         return
     try:
-        parsed = (_parse(line, run) for line in _lines_backwards(journal))
+        parsed = (_parse(line, run) for line in lines_backwards(journal))
         yield from (change for change in parsed if change is not None)
     finally:
         os.close(journal)
@@ -100,18 +99,6 @@ def _parse(line: bytes, run: str) -> Change | None:
         )
     except (ValueError, TypeError, KeyError):
         return None
-
-
-def _lines_backwards(file: int) -> Iterator[bytes]:
-    """Lines from the last to the first, a block at a time, so that a long journal costs no memory."""
-    position, rest = os.fstat(file).st_size, b""
-    while position:
-        start = max(position - _BLOCK, 0)
-        first, *lines = (os.pread(file, position - start, start) + rest).split(b"\n")
-        position, rest = start, first
-        yield from (line for line in reversed(lines) if line)
-    if rest:
-        yield rest
 
 
 def open_journal(run_folder: int) -> int:

@@ -23,7 +23,15 @@ from contextlib import suppress
 from pathlib import Path
 
 from incrawl.repository import staging
-from incrawl.repository.folders import append_line, folder, open_log, read, told
+from incrawl.repository.folders import (
+    append_line,
+    folder,
+    lines_backwards,
+    open_existing,
+    open_log,
+    read,
+    told,
+)
 from incrawl.repository.identity import identity_of
 from incrawl.repository.journal import Change, newest_first
 from incrawl.repository.paths import SIDECAR_ENDING, VISITS_ENDING, place_of
@@ -88,6 +96,21 @@ class Repository:
                 append_line(entry.line(), log)
             finally:
                 os.close(log)
+
+    def volatility(self, url: str, run: str) -> bytes:
+        """What was last known of the volatile parts of a version: by its latest visit, or when it came."""
+        place, none = place_of(url), suppress(FileNotFoundError)
+        with told(self.root), none, folder(self.root, [_checked(run), *place.folders]) as home:
+            log = open_existing(place.name + VISITS_ENDING, home)
+            try:
+                entries = (VisitEntry.from_line(line, run) for line in lines_backwards(log))
+                latest = next((entry for entry in entries if entry is not None), None)
+            finally:
+                os.close(log)
+            if latest is not None:
+                return latest.volatility
+        sidecar = self.sidecar(url, run)
+        return sidecar.volatility if sidecar is not None else b""
 
     def versions(self, url: str, run: str | None) -> Iterator[tuple[str, Sidecar]]:
         """The versions of a page with their runs, newest first, from `run` back to the first one kept."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, fields
+from base64 import b64decode, b64encode
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import msgpack
@@ -12,6 +13,7 @@ from incrawl.core.records import Outcome
 from incrawl.repository.folders import RepositoryError
 
 SCHEMA = 1
+LONGEST_REASON = 200
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +42,7 @@ class Sidecar:
     last_modified: str = ""  # the header, as received
     signatures: bytes = b""
     volatility: bytes = b""
+    ignored: dict[str, int] = field(default_factory=dict)  # what the comparison left out, counted by kind
     # What the URL record said of the page itself: with it, a lost frontier can be rebuilt.
     level: int = 0
     pl: float | None = None
@@ -67,7 +70,9 @@ class Sidecar:
 
     def visit(self, run: str) -> VisitEntry:
         """The visit that brought this version, as an entry of the history."""
-        return VisitEntry(self.time, self.outcome, self.status, self.kinds, self.size, run)
+        return VisitEntry(
+            self.time, self.outcome, self.status, self.kinds, self.size, run, ignored=self.ignored
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +85,10 @@ class VisitEntry:
     kinds: tuple[str, ...] = ()
     size: str = "none"
     run: str = ""  # the version that this visit found or brought; filled in by the reader
+    why: str = ""  # of a visit that brought nothing: what was in the way
+    ignored: dict[str, int] = field(default_factory=dict)  # what the comparison left out, counted by kind
+    volatile: tuple[str, ...] = ()  # places that differed and did not count
+    volatility: bytes = b""  # what is known by now of the page's volatile parts
 
     def line(self) -> bytes:
         known: dict[str, Any] = {"time": self.time, "outcome": str(self.outcome)}
@@ -87,6 +96,10 @@ class VisitEntry:
             known["status"] = self.status
         if self.kinds or self.size != "none":
             known |= {"kinds": self.kinds, "size": self.size}
+        told = {"why": self.why[:LONGEST_REASON], "ignored": self.ignored, "volatile": self.volatile}
+        known |= {name: value for name, value in told.items() if value}
+        if self.volatility:
+            known["volatility"] = b64encode(self.volatility).decode()
         return json.dumps(known, separators=(",", ":")).encode()
 
     @classmethod
@@ -94,8 +107,17 @@ class VisitEntry:
         """None for a line that was cut off by a crash."""
         try:
             seen: dict[str, Any] = json.loads(line)
-            kinds = tuple(seen.get("kinds", ()))
-            size = seen.get("size", "none")
-            return cls(float(seen["time"]), Outcome(seen["outcome"]), seen.get("status"), kinds, size, run)
+            return cls(
+                time=float(seen["time"]),
+                outcome=Outcome(seen["outcome"]),
+                status=seen.get("status"),
+                kinds=tuple(seen.get("kinds", ())),
+                size=seen.get("size", "none"),
+                run=run,
+                why=str(seen.get("why", "")),
+                ignored=dict(seen.get("ignored", {})),
+                volatile=tuple(seen.get("volatile", ())),
+                volatility=b64decode(seen.get("volatility", "")),
+            )
         except (ValueError, TypeError, KeyError, AttributeError):
             return None

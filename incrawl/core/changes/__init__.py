@@ -7,6 +7,7 @@ verdict = compare(before, after.signatures)          # kinds, size, paragraphs, 
 
 from incrawl.core.changes.analysis import Analysis
 from incrawl.core.changes.digest import body_hash
+from incrawl.core.changes.finding import Fetched, Finding, Known, examine
 from incrawl.core.changes.judgement import Judgement, judge
 from incrawl.core.changes.kinds import Change, Kind, Size
 from incrawl.core.changes.paragraphs import Paragraph
@@ -20,9 +21,12 @@ __all__ = [
     "NO_RULES",
     "Analysis",
     "Change",
+    "Fetched",
+    "Finding",
     "IgnoreRules",
     "Judgement",
     "Kind",
+    "Known",
     "Paragraph",
     "ParagraphChange",
     "RuleBook",
@@ -34,6 +38,7 @@ __all__ = [
     "analyse",
     "body_hash",
     "compare",
+    "examine",
     "judge",
     "learn",
     "learn_unchanged",

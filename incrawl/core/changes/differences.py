@@ -60,6 +60,15 @@ class Differences:
         """XPath of the smallest subtree that holds all structural change, "" where there is none."""
         return self._new_places.xpath(self.tree.new_node) if self.tree.size is not Size.NONE else ""
 
+    @property
+    def subtree_share(self) -> float:
+        """How many of the page's elements that subtree has; 1 where there is none."""
+        levels, top = self.new.tree.levels, self.tree.new_node
+        if self.tree.size is Size.NONE or not len(levels):
+            return 1.0
+        outside = (levels[top + 1 :] <= levels[top]).nonzero()[0]
+        return (int(outside[0]) + 1 if len(outside) else len(levels) - top) / len(levels)
+
     @cached_property
     def _old_places(self) -> Places:
         return Places(self.old.tree)

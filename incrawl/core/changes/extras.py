@@ -41,6 +41,9 @@ class Extras:
     styles: list[str] = field(default_factory=list)
     ignored: Ignored = field(default_factory=Ignored)
 
+    def add_script(self, script: str) -> None:
+        self.scripts.append(plain_script(script, self.ignored))
+
 
 def take_extras(root: Any) -> Extras:
     """Collects the extras of a page and leaves the tree without them."""
@@ -57,10 +60,17 @@ def _script(element: Any, extras: Extras) -> None:
         extras.ignored.add("script data", text or "")
         return
     if source:
-        extras.scripts.append(plain_resource(source))
+        extras.scripts.append(_without_version(source, extras))
         del element.attrib["src"]
     if text:
-        extras.scripts.append(plain_script(text))
+        extras.add_script(text)
+
+
+def _without_version(address: str, extras: Extras) -> str:
+    plain = plain_resource(address)
+    if plain != address:
+        extras.ignored.add("version in address", address)
+    return plain
 
 
 def _style(element: Any, extras: Extras) -> None:
@@ -91,7 +101,7 @@ def _meta(element: Any, extras: Extras) -> None:
     if name == "robots":
         extras.robots += tuple(word.strip().lower() for word in content.split(",") if word.strip())
     elif any(secret in name for secret in _SECRET_METAS):
-        extras.ignored.add(f"meta {name}"[:60], content)
+        extras.ignored.add("meta", f"{name}={content}")
         del element.attrib["content"]
 
 
@@ -105,7 +115,7 @@ def _link(element: Any, extras: Extras) -> None:
     relations = element.get("rel", "").lower().split()
     target = element.attrib.pop("href", "").strip()
     if "stylesheet" in relations:
-        extras.styles.append(plain_resource(target))
+        extras.styles.append(_without_version(target, extras))
     elif "canonical" in relations:
         extras.canonical = extras.canonical or target
     elif "alternate" in relations and element.get("type", "").lower() in _FEEDS:

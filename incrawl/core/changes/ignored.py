@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-_EXAMPLES = 5
+_EXAMPLES = 50
 _EXAMPLE_LENGTH = 120
 
 
@@ -13,12 +13,13 @@ class Ignored:
     counts: dict[str, int] = field(default_factory=dict)
     examples: dict[str, list[str]] = field(default_factory=dict)
 
+    def count(self, kind: str, number: int) -> None:
+        """Adds things of which no example can be shown."""
+        if number:
+            self.counts[kind] = self.counts.get(kind, 0) + number
+
     def add(self, kind: str, what: str) -> None:
-        self.counts[kind] = self.counts.get(kind, 0) + 1
+        self.count(kind, 1)
         shown = self.examples.setdefault(kind, [])
         if len(shown) < _EXAMPLES:
             shown.append(what[:_EXAMPLE_LENGTH])
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())

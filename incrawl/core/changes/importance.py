@@ -15,7 +15,7 @@ from incrawl.core.changes.fonts import element_size
 from incrawl.core.changes.markup import Markup
 from incrawl.core.changes.pieces import BLOCK, CLOSE, EMPTY, PARTING
 from incrawl.core.changes.text import Text, plain_text
-from incrawl.core.changes.vocabulary import KNOWN, among, vocabulary
+from incrawl.core.changes.vocabulary import KNOWN, among
 
 _STEPPED, _SIZED, _BLOCKS = among(*FONT_STEPS, "font"), among(*FONT_SIZES), among(*BLOCKS & set(KNOWN))
 _SIZES = np.array([FONT_SIZES.get(name, BODY_SIZE) for name in (*KNOWN, "")])
@@ -84,7 +84,7 @@ def _paint(
             edges.append(edge)
             sizes.append(size)
         if node >= 0:
-            tag, style = vocabulary.name(int(markup.numbers[node])), styles.get(node, b"")
+            tag, style = markup.vocabulary.name(int(markup.numbers[node])), styles.get(node, b"")
             outer.append((end, sizes[-1]))
             edges.append(begin)
             sizes.append(element_size(tag, style.decode("utf-8", "replace"), sizes[-1]))
@@ -97,12 +97,9 @@ def _mixed_checksums(text: Text, markup: Markup, sizes: Any) -> dict[int, float]
     inside = changes[(markup.marks[changes] & PARTING) != BLOCK]
     if not len(inside) or not len(text.tags):
         return {}
-    boundaries = np.append(((markup.marks & PARTING) == BLOCK).nonzero()[0], len(markup.marks))
     found = np.unique(text.tags.searchsorted(inside, side="right") - 1)
     found = found[found >= 0]
-    begins = text.tags[found]
-    ends = boundaries[boundaries.searchsorted(begins, side="right")]
-    spans = zip(found.tolist(), begins.tolist(), ends.tolist(), strict=True)
+    spans = zip(found.tolist(), text.tags[found].tolist(), text.ends[found].tolist(), strict=True)
     return {index: _mixed_checksum(markup, sizes, begin, end) for index, begin, end in spans}
 
 

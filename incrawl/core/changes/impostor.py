@@ -47,6 +47,7 @@ class Look:
     body: bytes
     analysis: Analysis
     moved: bool = False  # whether a redirect led away from the page that was asked for
+    known: bool = False  # whether the page was something else before
 
     @cached_property
     def markup(self) -> str:
@@ -89,7 +90,6 @@ def recognise(
     body: bytes,
     analysis: Analysis,
     *,
-    status: int = 200,
     moved: bool = False,
     before: Signatures | None = None,
 ) -> Impostor | None:
@@ -99,7 +99,7 @@ def recognise(
     """
     if before is not None and shared_text(before, analysis.signatures) >= SHARED:
         return None
-    look = Look(body, analysis, moved)
+    look = Look(body, analysis, moved, before is not None)
     for disguise, seen in _TESTS.items():
         if because := seen(look):
             return Impostor(disguise, because)
@@ -126,13 +126,11 @@ def _captcha(look: Look) -> str:
 
 
 def _login(look: Look) -> str:
-    if look.prose > LITTLE_PROSE or not words.PASSWORD_FIELD.search(look.markup):
+    """A login form in place of a page; one that was asked for is a page like any other."""
+    short = look.known and len(look.analysis.texts) < words.FEW_PARAGRAPHS
+    if look.prose > LITTLE_PROSE or not (look.moved or short):
         return ""
-    return (
-        _one_of(look.headings, words.LOGINS)
-        if look.moved or len(look.analysis.texts) < words.FEW_PARAGRAPHS
-        else ""
-    )
+    return _one_of(look.headings, words.LOGINS) if words.PASSWORD_FIELD.search(look.markup) else ""
 
 
 def _cookie_wall(look: Look) -> str:

@@ -13,6 +13,7 @@ import numpy as np
 import xxhash
 
 from incrawl.core.changes.attributes import Group, Name, name_hash
+from incrawl.core.changes.ignored import Ignored
 from incrawl.core.changes.markup import Markup
 from incrawl.core.changes.noise import has_noise, plain_link
 from incrawl.core.changes.vocabulary import among
@@ -82,23 +83,29 @@ def _frames(markup: Markup) -> Any:
     return framed.nonzero()[0] + span.start
 
 
-def normal_targets(links: Links) -> list[bytes]:
+def normal_targets(links: Links, ignored: Ignored) -> list[bytes]:
     """Where the links lead, in normal form: without the page's own host, tokens and session ids."""
     joined = b"\0".join(links.targets)
     origin = origin_of(links.base).encode("utf-8", "replace")
     noisy = has_noise(joined) or b"/cdn-cgi/l/" in joined or b"script:" in joined
     if not noisy and not (origin and origin in joined):
         return links.targets
-    return [_normal(target, origin) if noisy else target.removeprefix(origin) for target in links.targets]
+    if not noisy:
+        return [target.removeprefix(origin) for target in links.targets]
+    return [_normal(target, origin, ignored) for target in links.targets]
 
 
-def _normal(target: bytes, origin: bytes) -> bytes:
+def _normal(target: bytes, origin: bytes, ignored: Ignored) -> bytes:
     if target.startswith(_SCRIPT):
         return b""
     target = _HIDDEN_MAIL.sub(b"", target.removeprefix(origin))
     if b"?" not in target and b";" not in target:
         return target
-    return plain_link(unescape(target.decode("utf-8", "replace"))).encode()
+    link = unescape(target.decode("utf-8", "replace"))
+    plain = plain_link(link)
+    if plain != link:
+        ignored.add("session or token in link", link)
+    return plain.encode()
 
 
 def scripts_in_links(links: Links) -> list[bytes]:

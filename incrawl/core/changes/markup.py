@@ -17,6 +17,7 @@ from lxml import etree
 
 from incrawl.core.changes.attributes import Attributes
 from incrawl.core.changes.pieces import CLOSE, EMPTY, FACTS, MarkupError, memory_of
+from incrawl.core.changes.vocabulary import Vocabulary
 
 _STEPS = np.array([0 if mark & EMPTY else -1 if mark & CLOSE else 1 for mark in range(16)], np.int8)
 
@@ -33,6 +34,7 @@ class Markup:
     separators: list[bytes]  # what stands for each tag in a stream of text
     cuts: list[bytes]  # "", tag, text, tag, text, …; entities not yet resolved
     attributes: Attributes
+    vocabulary: Vocabulary
 
 
 def read_markup(root: Any, *, xml: bool = False) -> Markup:
@@ -44,7 +46,8 @@ def read_written(written: bytes, *, xml: bool = False) -> Markup:
     """Columns of a tree that is written out as XML."""
     cuts = written.replace(b">", b"<").split(b"<")
     between = (b"<" + b"<".join(cuts[1::2])).split(b'"')
-    pieces = list(map(memory_of(xml=xml).__getitem__, between[0::2]))
+    memory = memory_of(xml=xml)
+    pieces = list(map(memory.__getitem__, between[0::2]))
     coded = np.frombuffer(b"".join([piece[0] for piece in pieces]), "<u4")
     if len(coded) != len(cuts) // 2:
         raise MarkupError("a name holds a delimiter")
@@ -64,4 +67,5 @@ def read_written(written: bytes, *, xml: bool = False) -> Markup:
         separators=list(chain.from_iterable([piece[1] for piece in pieces])),
         cuts=cuts,
         attributes=Attributes.of(elements, facts[:-1], between[1::2]),
+        vocabulary=memory.vocabulary,
     )

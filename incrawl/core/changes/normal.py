@@ -31,7 +31,8 @@ def attribute_digests(attributes: Attributes, ignored: Ignored) -> AttributeDige
         _numbers_out(attributes.values[attributes.span(Group.NAME)], ignored),
         *_versions_out(attributes.values[attributes.span(Group.RESOURCE)], ignored),
     )
-    data = attributes.span(Group.DATA)
+    data, dropped = attributes.span(Group.DATA), attributes.span(Group.DROPPED)
+    ignored.count("attribute", dropped.stop - dropped.start)
     return AttributeDigests(
         digest(
             attributes.elements[looks].tobytes(), attributes.names[looks].tobytes(), b"\0".join(appearance)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from incrawl.core.changes.attributes import name_hash, sort_key
 from incrawl.core.changes.elements import SPACED, is_block
-from incrawl.core.changes.vocabulary import vocabulary
+from incrawl.core.changes.vocabulary import Vocabulary
 
 INLINE, BLOCK, SPACE, CLOSE, EMPTY = 0, 1, 2, 4, 8
 """Marks of a tag: how it parts the text around it, and whether it ends an element, or begins and ends one."""
@@ -35,13 +35,14 @@ class Piece(NamedTuple):
 class Tags(dict[bytes, tuple[int, bytes]]):
     """For tags that were met before, `li` or `/li` or `br/`: the code and the separator (see Piece)."""
 
-    def __init__(self, *, xml: bool) -> None:
+    def __init__(self, vocabulary: Vocabulary, *, xml: bool) -> None:
         super().__init__()
+        self._vocabulary = vocabulary
         self._xml = xml
 
     def __missing__(self, tag: bytes) -> tuple[int, bytes]:
         mark = self._mark(tag)
-        read = mark << 16 | vocabulary.number(tag.strip(b"/")), _SEPARATORS[mark & PARTING]
+        read = mark << 16 | self._vocabulary.number(tag.strip(b"/")), _SEPARATORS[mark & PARTING]
         if len(self) < _MOST_REMEMBERED:
             self[tag] = read
         return read
@@ -53,11 +54,16 @@ class Tags(dict[bytes, tuple[int, bytes]]):
 
 
 class Memory(dict[bytes, Piece]):
-    """Pieces that were read before. It is emptied when it is full: sites come and go in a long crawl."""
+    """Pieces that were read before. A full one is replaced: sites come and go in a long crawl."""
 
     def __init__(self, *, xml: bool) -> None:
         super().__init__()
-        self._tags = Tags(xml=xml)
+        self.vocabulary = Vocabulary()
+        self._tags = Tags(self.vocabulary, xml=xml)
+
+    @property
+    def is_full(self) -> bool:
+        return max(len(self), len(self.vocabulary)) > _MOST_REMEMBERED
 
     def __missing__(self, text: bytes) -> Piece:
         piece = read_piece(text, self._tags)
@@ -66,14 +72,14 @@ class Memory(dict[bytes, Piece]):
         return piece
 
 
-_html, _xml = Memory(xml=False), Memory(xml=True)
+_memories = {xml: Memory(xml=xml) for xml in (False, True)}
 
 
 def memory_of(*, xml: bool) -> Memory:
-    memory = _xml if xml else _html
-    if len(memory) > _MOST_REMEMBERED:
-        memory.clear()
-    return memory
+    """The memory for the next page; whoever is still reading one keeps the memory that he has."""
+    if _memories[xml].is_full:
+        _memories[xml] = Memory(xml=xml)
+    return _memories[xml]
 
 
 def read_piece(text: bytes, known: Tags) -> Piece:

@@ -16,7 +16,7 @@ from incrawl.core.changes.paragraphs import measure
 from incrawl.core.changes.parse import read_page
 from incrawl.core.changes.rules import NO_RULES, IgnoreRules
 from incrawl.core.changes.signatures import Signatures, outline
-from incrawl.core.changes.text import Text, owners, read_text, without_patterns
+from incrawl.core.changes.text import Text, owners, paragraphs_at, read_text, without_patterns
 from incrawl.core.changes.tree import Tree
 from incrawl.core.changes.vocabulary import KNOWN
 
@@ -34,6 +34,7 @@ def analyse(body: bytes, *, url: str, encoding: str | None = None, rules: Ignore
     form = form_of(page)
     markup, extras = read_page(page, form, rules)
     text = read_text(markup)
+    extras.ignored.count("comment", page.count(b"<!--"))
     if rules.expressions:
         text = without_patterns(text, rules.expressions, extras.ignored)
     paragraphs = text.letters.paragraphs()
@@ -79,9 +80,10 @@ def _signatures(
     opaque: bytes,
     rules: int,
 ) -> Signatures:
-    tree = Tree.of(markup.numbers, markup.levels)
+    tree = Tree.of(markup.numbers, markup.levels, markup.vocabulary)
     tree_columns, own_names = outline(tree), tree.names[len(KNOWN) :]
-    targets, attributes = normal_targets(links), attribute_digests(markup.attributes, extras.ignored)
+    targets = normal_targets(links, extras.ignored)
+    attributes = attribute_digests(markup.attributes, extras.ignored)
     digests: dict[str, Any] = {
         "text": digest(b" ".join(paragraphs), opaque),
         "structure": digest("\0".join(own_names).encode(), tree_columns),
@@ -94,14 +96,14 @@ def _signatures(
         "scripts": digest(*_encoded(extras.scripts), *scripts_in_links(links)),
     }
     nodes = owners(text, markup, tree)
-    where = text.tags.searchsorted(markup.opening[links.elements], side="right") - 1
+    where = paragraphs_at(text, markup.opening[links.elements])
     return Signatures(
         body_hash=body_hash(body),
         digest=digest(*digests.values()),
         **digests,
         **measure(text, paragraphs, markup, nodes),
         nodes=nodes.astype("<u4").tobytes(),
-        link_hashes=link_hashes(targets, where.clip(0), len(paragraphs)).tobytes(),
+        link_hashes=link_hashes(targets, where, len(paragraphs)).tobytes(),
         tag_names=own_names,
         outline=tree_columns,
         rules=rules,

@@ -9,6 +9,7 @@ from incrawl.core.changes.analysis import Analysis
 from incrawl.core.changes.kinds import Change
 from incrawl.core.changes.rules import NO_RULES, IgnoreRules
 from incrawl.core.changes.verdict import ParagraphChange, Verdict, compare
+from incrawl.core.changes.volatile import Volatility
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,8 +38,15 @@ class Report:
     verdict: Verdict
 
     @classmethod
-    def of(cls, old: Analysis, new: Analysis, rules: IgnoreRules = NO_RULES) -> Report:
-        return cls(old, new, compare(old.signatures, new.signatures, rules=rules))
+    def of(
+        cls,
+        old: Analysis,
+        new: Analysis,
+        rules: IgnoreRules = NO_RULES,
+        volatility: Volatility | None = None,
+    ) -> Report:
+        verdict = compare(old.signatures, new.signatures, volatility=volatility, rules=rules)
+        return cls(old, new, verdict)
 
     def changes(self) -> list[TextChange]:
         """The paragraphs that changed, in the order of the page."""
@@ -55,10 +63,16 @@ class Report:
     def to_dict(self) -> dict[str, Any]:
         """All of it in plain JSON values."""
         verdict = self.verdict.to_dict()
-        texts = [{"old": change.old, "new": change.new} for change in self.changes()]
-        paragraphs = [known | text for known, text in zip(verdict["paragraphs"], texts, strict=True)]
-        sides = {"old": side_of(self.old), "new": side_of(self.new)}
-        return verdict | sides | {"paragraphs": paragraphs}
+        lists = {
+            "paragraphs": _joined(verdict["paragraphs"], self.changes()),
+            "volatile": _joined(verdict["volatile"], self.volatile()),
+        }
+        return verdict | lists | {"old": side_of(self.old), "new": side_of(self.new)}
+
+
+def _joined(known: list[dict[str, Any]], changes: list[TextChange]) -> list[dict[str, Any]]:
+    pairs = zip(known, changes, strict=True)
+    return [facts | {"old": change.old, "new": change.new} for facts, change in pairs]
 
 
 def side_of(analysis: Analysis) -> dict[str, Any]:
@@ -81,4 +95,5 @@ def side_of(analysis: Analysis) -> dict[str, Any]:
             for paragraph in analysis.paragraphs
         ],
         "ignored": analysis.ignored.counts,
+        "ignored_examples": analysis.ignored.examples,
     }

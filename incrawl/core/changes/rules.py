@@ -24,6 +24,7 @@ class IgnoreRules:
     patterns: tuple[str, ...] = ()  # regular expressions: text that matches is left out
     kinds: frozenset[Kind] = frozenset()  # changes of these kinds do not count
     threshold: float = 0.0  # a change of a smaller share of the page does not count
+    impostors: bool = True  # whether captcha, login and error pages are told from the page
 
     def __post_init__(self) -> None:
         if not 0 <= self.threshold <= 1:
@@ -97,9 +98,16 @@ def _read_site(site: str, given: Any) -> IgnoreRules:
             patterns=_words(given.get("patterns", ())),
             kinds=frozenset(Kind(kind) for kind in _words(given.get("kinds", ()))),
             threshold=float(given.get("threshold", 0)),
+            impostors=_switch(given.get("impostors", True)),
         )
     except (ValueError, TypeError) as error:
         raise ValueError(f"the rules of {site} are wrong: {error}") from None
+
+
+def _switch(given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise ValueError(f"impostors is {given!r}, not true or false")
+    return given
 
 
 def _words(given: Any) -> tuple[str, ...]:

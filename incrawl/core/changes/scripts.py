@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 
+from incrawl.core.changes.ignored import Ignored
 from incrawl.core.changes.noise import PLACEHOLDER, is_token
 
 _SHORT = 3000
@@ -22,23 +23,27 @@ _QUOTED = re.compile(r"""["'][A-Za-z0-9+/_=-]{10,}["']""")
 _STAMP = re.compile(r"1[4-9]\d{8}(?:\d{3})?(?!\d)")
 
 
-def plain_script(script: str) -> str:
+def plain_script(script: str, ignored: Ignored) -> str:
     """The script without what only this fetch holds; white space at its ends does not count.
 
-    >>> plain_script('var csrfToken = "x81", build = 7;')
+    >>> plain_script('var csrfToken = "x81", build = 7;', Ignored())
     'var csrf#, build = 7;'
     """
-    plain = _without_named_tokens(script).strip()
+
+    def hidden(match: re.Match[str]) -> str:
+        quoted = match[0][0] in "\"'"
+        if quoted and not is_token(match[0][1:-1]):
+            return match[0]
+        ignored.add("token in script", match[0])
+        return PLACEHOLDER
+
+    plain = _without_named_tokens(script, ignored).strip()
     if len(plain) <= _SHORT:
-        plain = " ".join(_STAMP.sub(PLACEHOLDER, _QUOTED.sub(_hide_token, plain)).split())
+        plain = " ".join(_STAMP.sub(hidden, _QUOTED.sub(hidden, plain)).split())
     return plain
 
 
-def _hide_token(match: re.Match[str]) -> str:
-    return PLACEHOLDER if is_token(match[0][1:-1]) else match[0]
-
-
-def _without_named_tokens(script: str) -> str:
+def _without_named_tokens(script: str, ignored: Ignored) -> str:
     spans = sorted(span for marker in _MARKERS if marker in script for span in _spans_after(script, marker))
     if not spans:
         return script
@@ -47,6 +52,7 @@ def _without_named_tokens(script: str) -> str:
     for start, stop in spans:
         if start >= end:
             kept += [script[end:start], PLACEHOLDER]
+            ignored.add("token in script", script[start:stop])
             end = stop
     return "".join([*kept, script[end:]])
 

@@ -24,6 +24,9 @@ _DATE_WORDS = frozenset(
     b"h d t z".split()
 )
 
+NO_LETTERS = xxhash.xxh32_intdigest(b"")
+"""The shape of a mere number or date."""
+
 
 def shape_hashes(letters: Letters, texts: list[bytes], hashes: Any) -> Any:
     """32 bits for each paragraph's shape; for a text without digits, those of its own 64-bit hash."""

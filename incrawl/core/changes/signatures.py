@@ -14,7 +14,7 @@ from incrawl.core.changes.fingerprint import fingerprints
 from incrawl.core.changes.tree import Tree
 from incrawl.core.changes.vocabulary import KNOWN
 
-SCHEMA = 1
+SCHEMA = 2
 """Raised whenever stored signatures can no longer be compared with new ones."""
 
 

@@ -31,6 +31,7 @@ class Text:
 
     letters: Letters
     tags: Any  # for each paragraph the position in `Markup.marks` of the tag that begins it
+    ends: Any  # … and of the tag that ends it
     arrangement: bytes  # characters and the places of tags among them, whatever may be blank left out
 
 
@@ -40,8 +41,9 @@ def read_text(markup: Markup) -> Text:
     written[1::2] = markup.separators
     stream = b"".join(written)
     letters, runs = Letters.split(_collapsed(plain_text(stream.translate(_TO_BLANK, b"\1"))))
-    boundaries = ((markup.marks & PARTING) == BLOCK).nonzero()[0]
-    return Text(letters, boundaries[(runs - 1).clip(0)], stream.translate(None, _IN_NO_ARRANGEMENT))
+    boundaries = np.append(((markup.marks & PARTING) == BLOCK).nonzero()[0], len(markup.marks))
+    begins, ends = boundaries[(runs - 1).clip(0)], boundaries[runs]
+    return Text(letters, begins, ends, stream.translate(None, _IN_NO_ARRANGEMENT))
 
 
 def plain_text(text: bytes) -> bytes:
@@ -77,6 +79,11 @@ def owners(text: Text, markup: Markup, tree: Tree) -> Any:
     return last
 
 
+def paragraphs_at(text: Text, tags: Any) -> Any:
+    """For each tag the number of the paragraph that it stands in, or else of the next one, or the last."""
+    return text.ends.searchsorted(tags, side="right").clip(max=max(len(text.ends) - 1, 0))
+
+
 def without_patterns(text: Text, patterns: tuple[re.Pattern[str], ...], ignored: Ignored) -> Text:
     """The text without what the patterns match; a paragraph of which nothing is left is none."""
     kept = []
@@ -88,4 +95,4 @@ def without_patterns(text: Text, patterns: tuple[re.Pattern[str], ...], ignored:
             plain = pattern.sub("", plain)
         kept.append(" ".join(plain.split()).encode())
     letters, runs = Letters.split(b"\0".join(kept))
-    return Text(letters, text.tags[runs] if kept else text.tags, b"")
+    return Text(letters, text.tags[runs], text.ends[runs], b"") if kept else text

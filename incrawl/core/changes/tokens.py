@@ -12,7 +12,6 @@ from html import unescape
 from xml.sax.saxutils import escape
 
 from incrawl.core.changes.extras import Extras
-from incrawl.core.changes.scripts import plain_script
 
 _CDATA = re.compile(r"<!\[CDATA\[(.*?)(?:\]\]>|\Z)", re.S)
 _SILENT = re.compile(
@@ -62,7 +61,10 @@ def _attributes(written: str) -> str:
 
 def _set_aside(match: re.Match[str], extras: Extras) -> str:
     if match[1] and match[2]:
-        (extras.styles if match[1].lower() == "style" else extras.scripts).append(plain_script(match[2]))
+        if match[1].lower() == "style":
+            extras.styles.append(" ".join(match[2].split()))
+        else:
+            extras.add_script(match[2])
     return ""
 
 

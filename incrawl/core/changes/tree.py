@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from incrawl.core.changes.vocabulary import KNOWN, vocabulary
+from incrawl.core.changes.vocabulary import KNOWN, Vocabulary
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,7 @@ class Tree:
     levels: Any  # for each node its level (int32)
 
     @classmethod
-    def of(cls, numbers: Any, levels: Any) -> Tree:
+    def of(cls, numbers: Any, levels: Any, vocabulary: Vocabulary) -> Tree:
         """A tree from numbers of the vocabulary; names that HTML does not know are numbered anew."""
         if not len(numbers) or numbers.max() < len(KNOWN):
             return cls(KNOWN, numbers, levels)
@@ -46,8 +46,9 @@ class Tree:
             levels.append(level)
             below = [(next(following[level - 1]), level + 1) for _ in range(children)]
             waiting += reversed(below)
+        vocabulary = Vocabulary()
         numbers = [vocabulary.number(name.encode()) for name in tags]
-        return cls.of(np.array(numbers, np.uint16), np.array(levels, np.int32))
+        return cls.of(np.array(numbers, np.uint16), np.array(levels, np.int32), vocabulary)
 
     def __len__(self) -> int:
         return len(self.tags)

@@ -179,7 +179,7 @@ def _kinds(
     kinds = set()
     if not differences.same_text and (counted or not passed_over):
         kinds.add(Kind.CONTENT)
-    moved_tags = not differences.same_tags and not volatility.covers_place(differences.subtree)
+    moved_tags = not differences.same_tags and not volatility.covers_tags(differences)
     if moved_tags or ("links" in facets and _links_differ(differences, passed_over)):
         kinds.add(Kind.STRUCTURAL)
     if "styles" in facets or (

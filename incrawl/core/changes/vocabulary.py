@@ -24,17 +24,20 @@ mask filter math mi mn mo mrow msup
 KNOWN: tuple[str, ...] = tuple(_HTML.split())
 """Part of the stored form: new names may only be added in a new schema."""
 
-UNKNOWN = 0  # stands for any name once a process has seen too many
-MOST_NAMES = 30_000
+UNKNOWN = 0  # stands for any further name on a page with far too many
+MOST_NAMES = 60_000
 
 
 class Vocabulary:
-    """Numbers for all tag names that this process has met."""
+    """Numbers for all tag names met so far: those of HTML, then any others."""
 
     def __init__(self) -> None:
         self._numbers = {name.encode(): number for number, name in enumerate(KNOWN)}
         self._names = list(KNOWN)
         self._adding = Lock()
+
+    def __len__(self) -> int:
+        return len(self._names)
 
     def number(self, name: bytes) -> int:
         known = self._numbers.get(name)
@@ -51,9 +54,6 @@ class Vocabulary:
                 self._names.append(name.decode("utf-8", "replace"))
                 self._numbers[name] = len(self._names) - 1
             return self._numbers[name]
-
-
-vocabulary = Vocabulary()
 
 
 def among(*names: str) -> Callable[[Any], Any]:
