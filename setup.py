@@ -4,27 +4,15 @@ from pathlib import Path
 
 from setuptools import find_packages, setup
 
-# Inside the project itself, COMMANDS_MODULE finds the same commands.
-COMMANDS = [
-    "changes",
-    "crawl",
-    "diff",
-    "due",
-    "forget",
-    "hold",
-    "interest",
-    "rank",
-    "record",
-    "recrawl",
-    "server",
-    "status",
-]
+HERE = Path(__file__).parent
+# Inside the project itself, COMMANDS_MODULE finds the same commands: a file there is a command.
+COMMANDS = sorted(file.stem for file in HERE.glob("incrawl/commands/[!_]*.py"))
 
 setup(
     name="incrawl",
     version="0.1.0",
     description="Keeps a local copy of web sites fresh with few requests, and tells what changed",
-    long_description=Path(__file__).with_name("README.md").read_text(encoding="utf-8"),
+    long_description=(HERE / "README.md").read_text(encoding="utf-8"),
     long_description_content_type="text/markdown",
     license="BSD-3-Clause",
     python_requires=">=3.11",
