@@ -44,7 +44,7 @@ format: $(VENV)/.for-test
 	$(BIN)/ruff check --fix .
 
 clean:
-	@test ! -d .demo || $(BIN)/scrapy server stop -s INCRAWL_STATE_DIR=.demo > /dev/null
+	@test ! -d .demo || $(BIN)/scrapy server stop -s INCRAWL_STATE_DIR=.demo -s REDIS_URL= > /dev/null
 	rm -rf $(VENV) .demo build *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis
 
 $(BIN)/python:

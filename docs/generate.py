@@ -30,6 +30,9 @@ All settings of incrawl start with `INCRAWL_`. They go where Scrapy settings go:
 `setting=` parameter. They are read once, when a command starts; one that is misspelt or cannot be used stops
 the command with a sentence that names it. An empty one counts as not set.
 
+`REDIS_URL` and `INCRAWL_STATE_DIR`, which say where things are, may also be environment variables. A setting
+comes before them, and with an empty setting `REDIS_URL` the embedded server is used.
+
 Spans of time are seconds or text such as `10s`, `15m`, `1.5h`, `7d`, `2w`; sizes are bytes or text such as
 `500k`, `4MiB`; switches are `true` or `false`.
 """

@@ -7,7 +7,6 @@ A field `host_interval` is the Scrapy setting `INCRAWL_HOST_INTERVAL`. Settings 
 from __future__ import annotations
 
 import difflib
-import math
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
@@ -16,10 +15,25 @@ from typing import Any, Protocol
 
 from incrawl.core.addresses import Network, read_networks
 from incrawl.core.changes.rules import RuleBook, read_rules
-from incrawl.core.changes.volatile import MINUTES_APART
 from incrawl.core.content import DEFAULT_TYPES
-from incrawl.core.refresh.policy import IMPORTANCES
-from incrawl.core.values import Rate, parse_rate, parse_size, parse_span
+from incrawl.core.setting_values import (
+    a_count,
+    a_few_minutes,
+    a_number_of_partitions,
+    a_path,
+    a_positive_span,
+    a_ratio,
+    a_share,
+    a_share_or_zero,
+    a_span,
+    a_switch,
+    a_time_to_rank,
+    an_importance,
+    host_spans,
+    some_text,
+    some_types,
+)
+from incrawl.core.values import Rate, parse_rate, parse_size
 from incrawl.errors import ConfigError
 
 PREFIX = "INCRAWL_"
@@ -37,93 +51,10 @@ def setting(default: Any, read: Callable[[Any], Any], doc: str) -> Any:
     return field(default=default, metadata={"read": read, "doc": doc})
 
 
-def a_span(text: Any) -> float:
-    return parse_span(text)
-
-
-def a_positive_span(text: Any) -> float:
-    seconds = parse_span(text)
-    if seconds <= 0:
-        raise ValueError("must be longer than zero")
-    return seconds
-
-
-def a_few_minutes(text: Any) -> float:
-    seconds = parse_span(text)
-    if seconds > MINUTES_APART:
-        raise ValueError(f"must not be longer than {MINUTES_APART / 60:.0f}m")
-    return seconds
-
-
-def a_switch(value: Any) -> bool:
-    if str(value).lower() in {"1", "true", "yes", "on"}:
-        return True
-    if str(value).lower() in {"0", "false", "no", "off", "none", ""}:
-        return False
-    raise ValueError("must be true or false")
-
-
-def a_share(value: Any) -> float:
-    number = float(value)
-    if not 0 < number <= 1:
-        raise ValueError("must be above 0 and at most 1")
-    return number
-
-
-def a_share_or_zero(value: Any) -> float:
-    return 0.0 if float(value) == 0 else a_share(value)
-
-
-def a_ratio(value: Any) -> float:
-    number = float(value)
-    if not 1 <= number < math.inf:
-        raise ValueError("must be a number of at least 1")
-    return number
-
-
-def a_count(value: Any) -> int:
-    number = int(value)
-    if number < 1 or isinstance(value, bool):
-        raise ValueError("must be a whole number of at least 1")
-    return number
-
-
-def a_time_to_rank(value: Any) -> str:
-    if value not in {"auto", "always", "never"}:
-        raise ValueError("choose auto, always or never")
-    return str(value)
-
-
-def a_path(value: Any) -> Path:
-    return Path(value).expanduser().absolute()
-
-
-def an_importance(value: Any) -> str:
-    if value not in IMPORTANCES:
-        raise ValueError(f"choose {', '.join(IMPORTANCES[:-1])} or {IMPORTANCES[-1]}")
-    return str(value)
-
-
-def some_text(value: Any) -> str:
-    return str(value or "").strip()
-
-
-def some_types(value: Any) -> frozenset[str]:
-    words = value.split(",") if isinstance(value, str) else value
-    return frozenset(word.strip().lower() for word in words if word.strip())
-
-
-def host_spans(value: Any) -> Mapping[str, float]:
-    """`{"example.com": 1}` or `example.com=1s, localhost:8000=0`."""
-    if isinstance(value, str):
-        pairs = [part.rpartition("=")[::2] for part in value.split(",") if part.strip()]
-    else:
-        pairs = list(dict(value).items())
-    return {host.strip().lower(): parse_span(span) for host, span in pairs}
-
-
 def default_state_dir() -> Path:
     """One place per user, whatever the working directory, so that all processes meet there."""
+    if named := os.environ.get(f"{PREFIX}STATE_DIR"):
+        return a_path(named)
     base = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
     return Path(base) / "incrawl"
 
@@ -134,14 +65,15 @@ class Config:
 
     state_dir: Path = setting(
         None, a_path, "Directory of the embedded server and, by default, of the repository. "
-        "Default: `$XDG_STATE_HOME/incrawl` or `~/.local/state/incrawl`."
+        "Default: the environment variable of this name, or `$XDG_STATE_HOME/incrawl`, or "
+        "`~/.local/state/incrawl`."
     )  # fmt: skip
     repository_dir: Path = setting(
         None, a_path, "Directory of the documents. Default: `repository` inside the state directory."
     )
     namespace: str = setting("", some_text, "Name of the set of URL records. Default: project/spider.")
     partitions: int = setting(
-        16, a_count, "Parts that hosts are spread over; fixed when a server is first used."
+        16, a_number_of_partitions, "Parts that hosts are spread over; fixed when a server is first used."
     )
     lease_time: float = setting("60s", a_positive_span, "How long a page belongs to a worker unless renewed.")
     host_interval: float = setting("10s", a_span, "Least time between two requests to a host. 0: no pause.")

@@ -24,13 +24,14 @@ def check(settings: BaseSettings, spidercls: type[Spider], arguments: dict[str, 
     check_arguments = getattr(spidercls, "check_arguments", None)
     if check_arguments is not None:
         check_arguments(config, **arguments)
+    Repository(config.repository_dir).check()
     # In a thread of its own: this one's event loop belongs to Twisted, which is not running yet.
     with ThreadPoolExecutor(1) as pool:
         pool.submit(asyncio.run, _check_server(settings, config, spidercls.name)).result()
 
 
 async def _check_server(settings: BaseSettings, config: Config, spider: str) -> None:
-    frontier = await open_frontier(settings, config, spider)
+    frontier = await open_frontier(settings, config, spider, warn=False)
     try:
         await frontier.bind_repository(Repository(config.repository_dir).identity)
     finally:

@@ -35,10 +35,12 @@ def namespace_of(config: Config, settings: BaseSettings, spider: str) -> str:
     return config.namespace or f"{settings['BOT_NAME']}/{spider}"
 
 
-async def open_frontier(settings: BaseSettings, config: Config, spider: str) -> Frontier:
+async def open_frontier(
+    settings: BaseSettings, config: Config, spider: str, *, warn: bool = True
+) -> Frontier:
     """The frontier of a spider, on the server that the settings name."""
     return await Frontier.open(
-        await connect(settings, config),
+        await connect(settings, config, warn=warn),
         namespace_of(config, settings, spider),
         partitions=config.partitions,
         lease_time=config.lease_time,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -15,6 +16,10 @@ from swarm import Forker
 from incrawl.demo.loopback import Answerer, LoopbackServer
 from incrawl.demo.site import DemoSite
 from incrawl.frontier.embedded import ensure_server, stop_server
+
+# What an operator's shell says about places is not meant for tests.
+for name in ("REDIS_URL", "INCRAWL_STATE_DIR"):
+    os.environ.pop(name, None)
 
 # The same examples in every run, however busy the machine: a failure is then the change's own.
 settings.register_profile("suite", deadline=None, derandomize=True)

@@ -36,6 +36,8 @@ SETTINGS = [
     ({"INCRAWL_STATE_DIR": "/proc/incrawl"}, "The state directory /proc/incrawl cannot be used"),
     ({"REDIS_URL": NOBODY}, "cannot be reached: Connection refused"),
     ({"REDIS_URL": "somewhere"}, "REDIS_URL is no Redis URL"),
+    ({"INCRAWL_REPOSITORY_DIR": __file__}, "cannot be used (Not a directory)"),
+    ({"INCRAWL_REPOSITORY_DIR": f"{__file__}/below"}, "cannot be used (Not a directory)"),
 ]
 ARGUMENTS = [
     ({"seeds": "/no/such/file"}, "The seed file /no/such/file cannot be read: No such file"),
@@ -47,6 +49,9 @@ ARGUMENTS = [
     ),
     ({"seeds": "empty.txt"}, "it names no URL"),
     ({"urls": "http://127.0.0.1/,nonsense"}, "urls cannot be used: 'nonsense' is not an http or https URL"),
+    ({"urls": "http://10.0.0.1/"}, "10.0.0.1 is no public address: INCRAWL_ALLOW_NETWORKS"),
+    ({"seeds": ""}, "The argument seeds is empty"),
+    ({"urls": " "}, "The argument urls is empty"),
     ({"seed": "seeds.txt"}, "takes the arguments seeds and urls, not seed"),
 ]
 
@@ -95,7 +100,7 @@ class Mistake:
 
 
 MISTAKES = {
-    "seeds": Mistake("The seed file /no/such/file cannot be read", {}, {"seeds": "/no/such/file"}),
+    "seeds": Mistake("The seed file /no/\ufffd[31m cannot be read", {}, {"seeds": "/no/\x1b[31m"}),
     "server": Mistake("cannot be reached: Connection refused", {"REDIS_URL": NOBODY}),
     "spider": Mistake("there is no spider 'incremantal'", spider="incremantal"),
     "add-on": Mistake("INCRAWL_PL (0.7) must be below", {"INCRAWL_PL": "0.7"}, {}, "books", PROJECT),

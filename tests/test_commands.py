@@ -350,6 +350,7 @@ def test_a_mistake_is_a_sentence_and_status_2(crawl: Crawl, words: list[str]) ->
         ({"shop/books", "news/a"}, "shop", None, "shop/books"),
         ({"shop/books", "news/a"}, "scrapybot", "a", "news/a"),
         ({"shop/books"}, "scrapybot", None, "shop/books"),
+        ({"shop/books", "incrawl/incremental"}, "scrapybot", None, "incrawl/incremental"),
     ],
 )
 def test_the_namespace_that_is_meant(known: set[str], project: str, spider: str | None, chosen: str) -> None:

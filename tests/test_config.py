@@ -57,6 +57,8 @@ def test_text_and_python_values_mean_the_same(name: str, values: list[Any], read
         ("PARTITIONS", "0"),
         ("PARTITIONS", "2.5"),
         ("PARTITIONS", True),
+        ("PARTITIONS", "1000000"),
+        ("PARTITIONS", "inf"),
         ("PL", "0"),
         ("PL", "1.1"),
         ("PL", "nan"),
@@ -75,6 +77,7 @@ def test_a_wrong_value_is_told_with_its_name(name: str, value: Any) -> None:
     sentence = str(error.value)
     assert sentence.startswith(f"{PREFIX}{name} cannot be {value!r}: ")
     assert sentence.endswith(".") and "\n" not in sentence
+    assert "literal" not in sentence and "convert" not in sentence, "Python's own words"
 
 
 @pytest.mark.parametrize(
@@ -103,6 +106,9 @@ def test_the_state_directory_hangs_on_the_user_and_not_on_the_working_directory(
     assert before.state_dir == tmp_path / "state" / "incrawl"
     assert before.repository_dir == before.state_dir / "repository"
     assert config(STATE_DIR="") == before
+    monkeypatch.setenv("INCRAWL_STATE_DIR", "elsewhere")
+    assert config().state_dir == tmp_path / "elsewhere"
+    assert config(STATE_DIR=tmp_path).state_dir == tmp_path
 
 
 def test_every_setting_says_what_it_means() -> None:

@@ -21,6 +21,7 @@ from redis.retry import Retry
 from scrapy.settings import Settings
 
 from incrawl.config import Config
+from incrawl.demo.loopback import Answer
 from incrawl.errors import ConfigError, IncrawlError, ServerError
 from incrawl.frontier.binary import ServerVersion, find_binary
 from incrawl.frontier.connection import connect
@@ -97,6 +98,22 @@ def test_a_url_moves_the_crawl_to_an_outside_server(state_dir: Path, start_outsi
     assert round_trip(state_dir, REDIS_URL=f"redis://127.0.0.1:{port}/0") == (Redis, b"\xff\x00")
     assert redis.Redis(port=port).get("{p}bytes") == b"\xff\x00"
     assert server_info(state_dir) is None
+
+
+def test_the_environment_may_name_the_server_where_the_settings_do_not(
+    state_dir: Path, redis_url: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("REDIS_URL", redis_url)
+    assert round_trip(tmp_path) == (Redis, b"\xff\x00")
+    assert redis.Redis.from_url(redis_url).delete("{p}bytes")
+    monkeypatch.setenv("REDIS_URL", "redis://127.0.0.1:1")
+    assert round_trip(tmp_path, REDIS_URL=redis_url) == (Redis, b"\xff\x00")
+    assert round_trip(state_dir, REDIS_URL="") == (Redis, b"\xff\x00"), "the embedded one"
+
+
+def test_what_is_no_redis_server_is_told(tmp_path: Path, serve: Any) -> None:
+    url = serve(lambda path, validator: Answer(404)).replace("http:", "redis:")
+    assert refused(tmp_path, REDIS_URL=url).endswith("cannot be used: what answers there is no Redis server.")
 
 
 def test_a_unix_url_is_an_outside_server_too(redis_url: str, tmp_path: Path) -> None:

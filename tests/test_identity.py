@@ -9,7 +9,14 @@ import pytest
 from crawls import Crawl, Reply, Site, html
 
 from incrawl.core.addresses import AddressPolicy, read_networks
-from incrawl.core.identity import check_contact, contact_in, robots_name, user_agent, without_credentials
+from incrawl.core.identity import (
+    check_addresses,
+    check_contact,
+    contact_in,
+    robots_name,
+    user_agent,
+    without_credentials,
+)
 from incrawl.core.log_text import safe_line
 from incrawl.errors import ConfigError
 from incrawl.log_guard import SafeText
@@ -72,6 +79,30 @@ def test_real_sites_need_a_contact(networks: str, url: str, is_real: bool) -> No
             check_contact("", [url], policy)
     else:
         check_contact("", [url], policy)
+
+
+@pytest.mark.parametrize(
+    ("networks", "host", "is_open"),
+    [
+        ("", "example.com", True),
+        ("", "8.8.8.8", True),
+        ("", "127.0.0.1", False),
+        ("", "[::1]", False),
+        ("", "localhost", False),
+        ("loopback", "localhost", True),
+        ("loopback", "10.0.0.1", False),
+        ("private", "10.0.0.1", True),
+    ],
+)
+def test_a_seed_that_could_only_be_refused_is_told_with_the_setting(
+    networks: str, host: str, is_open: bool
+) -> None:
+    policy, urls = AddressPolicy(read_networks(networks)), [f"http://{host}:8000/"]
+    if is_open:
+        check_addresses(urls, policy)
+    else:
+        with pytest.raises(ConfigError, match="INCRAWL_ALLOW_NETWORKS"):
+            check_addresses(urls, policy)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import configparser
 import json
 import os
 import shutil
@@ -11,6 +12,7 @@ import sys
 import urllib.error
 import urllib.parse
 import urllib.request
+import zipfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -80,9 +82,20 @@ def deploy(copy: Path, url: str) -> None:
     assert done.returncode == 0 and '"status": "ok"' in done.stdout, done.stdout + done.stderr
 
 
+def commands_in(egg: Path) -> set[str]:
+    """The commands that an installed incrawl brings."""
+    with zipfile.ZipFile(egg) as files:
+        written = files.read("EGG-INFO/entry_points.txt").decode()
+    points = configparser.ConfigParser()
+    points.read_string(written)
+    return set(points["scrapy.commands"])
+
+
 def test_a_scheduled_run_does_the_same_crawl(state_dir: Path) -> None:
     with Site(many_pages(5)) as site, scrapyd(state_dir / "scrapyd") as url:
         deploy(state_dir / "copy", url)
+        [egg] = (state_dir / "scrapyd" / "eggs").glob("**/*.egg")
+        assert commands_in(egg) == {file.stem for file in (ROOT / "incrawl" / "commands").glob("[a-z]*.py")}
         assert ask(url, "listspiders", project="incrawl")["spiders"] == ["incremental"]
         crawl = Crawl(state_dir)
         del crawl.settings["EXTENSIONS"]

@@ -11,7 +11,7 @@ import json
 import os
 import sys
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from redis.exceptions import RedisError
@@ -43,6 +43,9 @@ class OperatorCommand(ScrapyCommand):
     requires_crawler_process = False
     default_settings = {"LOG_ENABLED": False}  # noqa: RUF012 - as Scrapy declares it
     arguments = (0, 0)  # fewest and most
+
+    def syntax(self) -> str:
+        return "[options]"
 
     def add_options(self, parser: argparse.ArgumentParser) -> None:
         super().add_options(parser)
@@ -81,6 +84,15 @@ class OperatorCommand(ScrapyCommand):
     def config(self) -> Config:
         return Config.from_settings(self.project_settings)
 
+    def namespace(self, known: Collection[str], config: Config, spider: str | None) -> str:
+        return config.namespace or choose_namespace(known, self.project_settings["BOT_NAME"], spider)
+
+    def stored(self, spider: str | None) -> Repository:
+        """The repository as it is on the disk; no server is asked."""
+        config = self.config()
+        known = Repository(config.repository_dir).namespaces()
+        return Repository(config.repository_dir, self.namespace(known, config, spider) if known else "")
+
 
 class FrontierCommand(OperatorCommand):
     """A command that needs the frontier."""
@@ -104,10 +116,9 @@ class FrontierCommand(OperatorCommand):
         client: Any = await connect(self.project_settings, config)
         try:
             known = {name.decode() for name in await client.hkeys(keys.NAMESPACES)}
-            project = self.project_settings["BOT_NAME"]
             return await Frontier.open(
                 client,
-                config.namespace or choose_namespace(known, project, spider),
+                self.namespace(known, config, spider),
                 partitions=config.partitions,
                 lease_time=config.lease_time,
                 gap=config.host_interval,

@@ -7,16 +7,19 @@ from collections.abc import Collection
 from incrawl.errors import ConfigError
 
 DEFAULT_SPIDER = "incremental"
+OUTSIDE = "scrapybot"  # what Scrapy calls a project where there is none
 
 
 def choose_namespace(known: Collection[str], project: str, spider: str | None) -> str:
     """The namespace that is meant: named, usual, or the only one there is.
 
-    Outside a project its name is not known either; then the spider's name alone has to do.
+    Outside a project incrawl's own spider comes first, as it does for `scrapy crawl`; else the spider's
+    name alone has to do.
 
     >>> choose_namespace({"shop/books"}, "scrapybot", None)
     'shop/books'
     """
+    project = "incrawl" if project == OUTSIDE else project
     usual = f"{project}/{spider or DEFAULT_SPIDER}"
     if usual in known or not known:
         return usual

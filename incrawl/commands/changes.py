@@ -10,13 +10,12 @@ from itertools import islice, takewhile
 from math import inf
 
 from incrawl.cli.command import OperatorCommand
-from incrawl.cli.namespaces import choose_namespace
 from incrawl.cli.targets import read_site
 from incrawl.cli.text import clean, make_console, make_table, moment, read_moment
 from incrawl.core.records import Outcome
 from incrawl.core.urls import host_key
 from incrawl.errors import ConfigError
-from incrawl.repository import Change, Repository
+from incrawl.repository import Change
 
 KINDS = ("structural", "content", "presentation", "behavioural")
 SIZES = ("none", "minor", "major")
@@ -45,19 +44,12 @@ class Command(OperatorCommand):
         )
 
     def answer(self, args: list[str], opts: argparse.Namespace) -> None:
-        changes = islice(selected(self._repository(opts.spider).changes(), opts), opts.limit or None)
+        changes = islice(selected(self.stored(opts.spider).changes(), opts), opts.limit or None)
         if opts.json:
             for change in changes:
                 print(json.dumps(asdict(change)))
         else:
             show(changes)
-
-    def _repository(self, spider: str | None) -> Repository:
-        config = self.config()
-        known = Repository(config.repository_dir).namespaces()
-        project = self.project_settings["BOT_NAME"]
-        namespace = config.namespace or (choose_namespace(known, project, spider) if known else "")
-        return Repository(config.repository_dir, namespace)
 
 
 def selected(changes: Iterator[Change], opts: argparse.Namespace) -> Iterator[Change]:

@@ -1,7 +1,8 @@
 """`scrapy crawl`, with mistakes told in a sentence, exit codes and one line about the run.
 
 Exit codes: 0 the run came to its end or was stopped, 1 something failed in it, 2 it could not start.
-Projects that do not enable the add-on get Scrapy's own command.
+Projects that do not enable the add-on get Scrapy's own command; outside any project, the spider
+`incremental` is at hand.
 """
 
 from __future__ import annotations
@@ -17,7 +18,9 @@ from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
 from scrapy.utils.misc import load_object
+from scrapy.utils.project import inside_project
 
+from incrawl.cli.text import clean
 from incrawl.errors import IncrawlError
 from incrawl.preflight import check
 from incrawl.summary import summary_line
@@ -32,6 +35,12 @@ logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
+    def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
+        if not inside_project():  # where Scrapy itself has no crawl: incrawl's own spider is meant
+            assert self.settings is not None
+            self.settings.setmodule("incrawl.settings")
+        super().process_options(args, opts)
+
     def run(self, args: list[str], opts: argparse.Namespace) -> None:
         assert self.crawler_process is not None
         if len(args) == 1 and args[0] not in self.crawler_process.spider_loader.list():
@@ -67,7 +76,7 @@ class Command(ScrapyCrawl):
         print(summary_line(stats), file=sys.stderr if writes_to_stdout(crawler) else sys.stdout)
 
     def _tell(self, sentence: str, exitcode: int) -> None:
-        print(f"incrawl: {sentence}", file=sys.stderr)
+        print(f"incrawl: {clean(sentence)}", file=sys.stderr)
         self.exitcode = exitcode
 
 

@@ -11,7 +11,6 @@ from pathlib import Path
 from incrawl.cli.command import NotKnown, OperatorCommand
 from incrawl.cli.diff_html import side_by_side
 from incrawl.cli.diff_terminal import show_diff
-from incrawl.cli.namespaces import choose_namespace
 from incrawl.cli.targets import read_page
 from incrawl.cli.text import make_console, moment
 from incrawl.core.changes import NO_RULES, IgnoreRules, Volatility, analyse
@@ -81,7 +80,7 @@ class Command(OperatorCommand):
             return read_file(args[0]), read_file(args[1])
         if "://" not in args[0]:
             raise ConfigError(f"{args[0]!r} is one file, and a comparison takes two (or the URL of a page).")
-        return versions_of_page(self._repository(opts.spider), read_page(args[0]), opts.run)
+        return versions_of_page(self.stored(opts.spider), read_page(args[0]), opts.run)
 
     def _rules(self, version: Version, opts: argparse.Namespace) -> IgnoreRules:
         """What the settings say for the site of a page, and what was typed."""
@@ -91,13 +90,6 @@ class Command(OperatorCommand):
             return replace(known, selectors=selectors, patterns=patterns)
         except ValueError as error:
             raise ConfigError(f"What is to be ignored is wrong: {error}.") from None
-
-    def _repository(self, spider: str | None) -> Repository:
-        config = self.config()
-        known = Repository(config.repository_dir).namespaces()
-        project = self.project_settings["BOT_NAME"]
-        namespace = config.namespace or (choose_namespace(known, project, spider) if known else "")
-        return Repository(config.repository_dir, namespace)
 
 
 def read_file(name: str) -> Version:

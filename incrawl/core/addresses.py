@@ -39,6 +39,15 @@ def read_networks(text: str | Iterable[str]) -> tuple[Network, ...]:
     return tuple(found)
 
 
+def is_address(text: str) -> bool:
+    """Whether the text is a literal address, and no name."""
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
 def unwrapped(address: Address) -> Address:
     """The IPv4 address that an IPv6 address stands for (mapped, NAT64, 6to4), else itself."""
     if isinstance(address, ipaddress.IPv4Address):

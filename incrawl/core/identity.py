@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import urlsplit
 
-from incrawl.core.addresses import AddressPolicy
+from incrawl.core.addresses import AddressPolicy, is_address
 from incrawl.errors import ConfigError
 
 _CONTACT = re.compile(r"\+?https?://(?!(?:www\.)?scrapy\.org\b)\S+|[^\s@()]+@[^\s@()]+\.[^\s@()]+", re.I)
@@ -64,10 +64,25 @@ def check_contact(contact: str, urls: Iterable[str], policy: AddressPolicy) -> N
             )
 
 
+def check_addresses(urls: Iterable[str], policy: AddressPolicy) -> None:
+    """Raises ConfigError for a URL whose host, a literal address or `localhost`, may not be contacted."""
+    for url in urls:
+        host = urlsplit(url).hostname or ""
+        address = _address(host)
+        if is_address(address) and not policy.allows(address):
+            raise ConfigError(
+                f"{host} is no public address: INCRAWL_ALLOW_NETWORKS=loopback or =private opens one's own "
+                "networks to the crawl."
+            )
+
+
 def is_own(host: str, policy: AddressPolicy) -> bool:
     """Whether a host, by its literal address or as `localhost`, lies in an opened network."""
-    addresses = ["127.0.0.1"] if host == "localhost" or host.endswith(".localhost") else [host]
-    return all(policy.opens_text(address) for address in addresses)
+    return policy.opens_text(_address(host))
+
+
+def _address(host: str) -> str:
+    return "127.0.0.1" if host == "localhost" or host.endswith(".localhost") else host
 
 
 def without_credentials(url: str) -> str:

@@ -75,7 +75,7 @@ class Findings:
 
 async def collect(state_dir: Path, starts: list[float]) -> Findings:
     """Reads the frontier and the repository of a state directory."""
-    settings = Settings({"INCRAWL_STATE_DIR": str(state_dir)})
+    settings = Settings({"INCRAWL_STATE_DIR": str(state_dir), "REDIS_URL": ""})
     settings.setmodule("incrawl.settings")
     config = Config.from_settings(settings)
     repository = Repository(config.repository_dir)

@@ -28,6 +28,8 @@ SETTINGS = {
     "INCRAWL_HOST_INTERVAL": "0.01s",
     "INCRAWL_ALLOW_NETWORKS": "loopback",
     "INCRAWL_CONTACT": "demo@localhost",
+    # Embedded, whatever the environment says.
+    "REDIS_URL": "",
 }
 PERIOD = 3.0
 """Seconds from the start of a round to that of the next: enough for a new page to be due again."""

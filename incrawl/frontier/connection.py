@@ -8,7 +8,7 @@ from typing import Any
 
 from redis.asyncio import ConnectionPool, Redis, RedisCluster, UnixDomainSocketConnection
 from redis.exceptions import ConnectionError as RedisConnectionError
-from redis.exceptions import RedisError
+from redis.exceptions import InvalidResponse, RedisError
 from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from incrawl.config import Config, Settings
@@ -24,17 +24,18 @@ ATTEMPTS = 6
 logger = logging.getLogger(__name__)
 
 
-async def connect(settings: Settings, config: Config) -> Client:
+async def connect(settings: Settings, config: Config, *, warn: bool = True) -> Client:
     """A client that has reached its server; ServerError or ConfigError says why there is none.
 
-    A cluster is recognised by asking the server. Close the client with `aclose`.
+    A cluster is recognised by asking the server. Close the client with `aclose`. Whoever connects only to
+    have a look need not `warn` of what an outside server lacks.
     """
     outside = OutsideServer.from_settings(settings)
     if outside is None:
         return await connect_embedded(config.state_dir)
     facts = await _scout(outside)
     reject_unusable(facts, outside.name)
-    for warning in warnings_about(facts):
+    for warning in warnings_about(facts) if warn else ():
         logger.warning("%s: %s.", outside.name, warning)
     client = outside.client(RedisCluster if facts.cluster else Redis, ATTEMPTS)
     try:
@@ -83,6 +84,8 @@ async def _scout(outside: OutsideServer) -> ServerFacts:
         raise ConfigError(f"REDIS_PARAMS cannot be used: {reason(error)}.") from None
     except (RedisConnectionError, RedisTimeoutError, OSError) as error:
         raise ServerError(f"{outside.name} cannot be reached: {reason(error)}.") from None
+    except InvalidResponse:
+        raise ServerError(f"{outside.name} cannot be used: what answers there is no Redis server.") from None
     except RedisError as error:
         raise ServerError(f"{outside.name} cannot be used: {reason(error)}.") from None
     finally:

@@ -51,11 +51,13 @@ class OutsideServer:
 
     @classmethod
     def from_settings(cls, settings: Settings) -> OutsideServer | None:
-        """None where the settings name no server."""
+        """None where neither the settings nor the environment name a server."""
         params = {**DEFAULTS, **_redis_params(settings)}
         for setting in ("URL", "HOST", "PORT", "DB"):
             if value := settings.get(f"REDIS_{setting}"):
                 params[setting.lower()] = value
+        if settings.get("REDIS_URL") is None and not any(params.get(place) for place in _PLACES):
+            params["url"] = os.environ.get("REDIS_URL")
         if not any(params.get(place) for place in _PLACES):
             return None
         if url := params.get("url"):

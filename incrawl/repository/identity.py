@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import secrets
@@ -12,6 +13,15 @@ from incrawl.repository.folders import RepositoryError, folder, read, remove, wr
 
 IDENTITY = "repository.json"
 LAYOUT = 1
+
+
+def check_place(root: Path) -> None:
+    """Raises OSError unless there is a directory at `root` that we may write to, or one could be made."""
+    place = next(place for place in (root, *root.parents) if place.exists())
+    if not place.is_dir():
+        raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 def identity_of(root: Path) -> str:

@@ -32,7 +32,7 @@ from incrawl.repository.folders import (
     read,
     told,
 )
-from incrawl.repository.identity import identity_of
+from incrawl.repository.identity import check_place, identity_of
 from incrawl.repository.journal import Change, newest_first
 from incrawl.repository.paths import SIDECAR_ENDING, VISITS_ENDING, place_of
 from incrawl.repository.runs import MAX_AGE, Run, is_run_id, lock_dead, namespace_of, retire, run_ids
@@ -51,6 +51,11 @@ class Repository:
         self.namespace = namespace
         self._run: Run | None = None
         self._choosing_run = threading.Lock()
+
+    def check(self) -> None:
+        """Raises RepositoryError where nothing could be written, and writes nothing itself."""
+        with told(self.root):
+            check_place(self.root)
 
     @property
     def identity(self) -> str:

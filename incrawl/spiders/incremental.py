@@ -17,7 +17,7 @@ from scrapy.http import Response
 
 from incrawl.config import Config
 from incrawl.core.addresses import AddressPolicy
-from incrawl.core.identity import check_contact
+from incrawl.core.identity import check_addresses, check_contact
 from incrawl.core.seeds import Seeds, parse_seeds
 from incrawl.errors import ConfigError
 from incrawl.items import Page
@@ -47,10 +47,10 @@ class IncrementalSpider(Spider):
     @classmethod
     def check_arguments(cls, config: Config, **arguments: Any) -> None:
         """Raises ConfigError for arguments that cannot be used; asked before the crawl starts."""
-        seeds = read_seeds(config, **arguments)
-        check_contact(
-            config.contact, (seed.url for seed in seeds.records), AddressPolicy(config.allow_networks)
-        )
+        urls = [seed.url for seed in read_seeds(config, **arguments).records]
+        policy = AddressPolicy(config.allow_networks)
+        check_addresses(urls, policy)
+        check_contact(config.contact, urls, policy)
 
     async def start(self) -> AsyncIterator[Any]:
         for bad in self._seeds.bad:
@@ -67,11 +67,14 @@ class IncrementalSpider(Spider):
             yield page_from(response, visit, self._worker.frontier.now())
 
 
-def read_seeds(config: Config, seeds: str = "", urls: str = "", **others: Any) -> Seeds:
+def read_seeds(config: Config, seeds: str | None = None, urls: str | None = None, **others: Any) -> Seeds:
     """The seeds that the spider's arguments name; none at all is allowed: the frontier may know pages."""
     unknown = [name for name in others if not name.startswith("_")]  # scrapyd adds `_job`
     if unknown:
         raise ConfigError(f"The spider takes the arguments seeds and urls, not {', '.join(sorted(unknown))}.")
+    for name, value in (("seeds", seeds), ("urls", urls)):
+        if value is not None and not value.strip():  # an unset variable in a script: -a seeds=$FILE
+            raise ConfigError(f"The argument {name} is empty: give it a value or leave it out.")
     named = parse_seeds(urls.split(",") if urls else [], pl=config.pl, pg=config.pg)
     if named.bad:
         raise ConfigError(f"The argument urls cannot be used: {named.bad[0].problem}.")
