@@ -65,15 +65,16 @@ def check_contact(contact: str, urls: Iterable[str], policy: AddressPolicy) -> N
 
 
 def check_addresses(urls: Iterable[str], policy: AddressPolicy) -> None:
-    """Raises ConfigError for a URL whose host, a literal address or `localhost`, may not be contacted."""
-    for url in urls:
-        host = urlsplit(url).hostname or ""
-        address = _address(host)
-        if is_address(address) and not policy.allows(address):
-            raise ConfigError(
-                f"{host} is no public address: INCRAWL_ALLOW_NETWORKS=loopback or =private opens one's own "
-                "networks to the crawl."
-            )
+    """Raises ConfigError where no URL at all may be asked for, by the literal address (or `localhost`) in it.
+
+    With others beside them, such URLs are refused one by one, like links.
+    """
+    hosts = [urlsplit(url).hostname or "" for url in urls]
+    if hosts and all(is_address(_address(host)) and not policy.allows(_address(host)) for host in hosts):
+        raise ConfigError(
+            f"{hosts[0]} is no public address: INCRAWL_ALLOW_NETWORKS=loopback or =private opens one's own "
+            "networks to the crawl."
+        )
 
 
 def is_own(host: str, policy: AddressPolicy) -> bool:
