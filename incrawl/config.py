@@ -188,10 +188,6 @@ class Config:
         if self.min_refresh_time > self.max_refresh_time:
             raise ConfigError("INCRAWL_MIN_REFRESH_TIME must not be above INCRAWL_MAX_REFRESH_TIME.")
 
-    def interval_for(self, host: str) -> float:
-        """Seconds between two requests to `host` (a host key: `example.com`, `localhost:8000`)."""
-        return self.host_intervals.get(host, self.host_interval)
-
 
 def read_one(settings: Settings, item: Any) -> Any:
     """The value of one field, from the settings or its default, through its reader."""

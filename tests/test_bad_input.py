@@ -88,6 +88,12 @@ def test_a_wrong_argument_is_named(folder: Path, arguments: dict[str, str], sent
     assert not (folder / "state").exists()
 
 
+def test_a_worker_with_another_repository_is_refused(state_dir: Path, tmp_path: Path) -> None:
+    check(Settings({"INCRAWL_STATE_DIR": str(state_dir)}), IncrementalSpider, {})
+    told = said(state_dir, {"INCRAWL_REPOSITORY_DIR": str(tmp_path)}, {})
+    assert "belongs to repository" in told and "INCRAWL_REPOSITORY_DIR" in told
+
+
 @dataclass(frozen=True)
 class Mistake:
     """A command line, and what the process has to say about it."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from incrawl.core.changes import Size, analyse
@@ -12,8 +10,6 @@ from incrawl.core.changes.fingerprint import fingerprints
 from incrawl.core.changes.rms import distinct, rms
 from incrawl.core.changes.tree import Tree
 from incrawl.core.changes.tree_change import compare_trees
-
-PAPER = Path(__file__).parents[2] / "shared" / "seeds" / "003_b40495ef8b5b4d54.txt"
 
 BEFORE = """html(2) | head(1) body(6)
     | title(0) center(1) center(2) center(0) center(1) p(3) h2(0)
@@ -28,12 +24,18 @@ def tree(written: str) -> Tree:
     return Tree.from_levels([[(tag, int(children or 0)) for tag, children in row] for row in rows])
 
 
-def lines_of_paper(first: str, last: str) -> list[str]:
-    if not PAPER.exists():
-        pytest.skip("the papers are not here")
-    lines = [line.strip(" ·-•") for line in PAPER.read_text(encoding="utf-8").splitlines()]
-    start = lines.index(first)
-    return [line for line in lines[start : lines.index(last, start) + 1] if line]
+# The paragraphs of Fig. 18 and 19, letter by letter with how often each comes: both sums go over letters,
+# wherever they stand, so a text made of the same letters has the figures of the paper.
+HEADLINE = "'1 C1 F1 H1 M1 a5 e5 f1 i1 l2 n4 o2 p2 r5 s3 t3 u2 v1 w1 y2"  # "Centre plans to pave way …"
+REST = """,2 -2 .1 41 91 A1 H3 I1 T1 a22 b2 c3 d8 e20 f3 g4 h6 i19 k1 l8 m8 n20 o13 p6 r9 s12 t19 u7 v2 w4 x1
+    y4"""
+SPORTS = """21 92 :2 A2 B1 D1 I3 J1 K1 L1 M1 O3 P2 R1 S2 T3 V1 a15 b1 c1 d7 e6 f2 g6 h7 i10 k1 l3 m4 n9 o4 p1
+    r6 s8 t10 u2 w1 y3 z1"""
+
+
+def spelt(letters: str) -> str:
+    """A text with these letters, a word of each."""
+    return " ".join(word[0] * int(word[1:]) for word in letters.split())
 
 
 def test_levels_of_table_4() -> None:
@@ -56,7 +58,7 @@ def test_fingerprints_of_figure_14() -> None:
 def test_fingerprints_of_a_page_are_its_tags_as_written() -> None:
     page = b"<html><head><title>t</title></head><body><table><tr><td><p>x<img></table></body></html>"
     assert analyse(page, url="http://x.org/").signatures.fingerprints == (
-        "hhtbttpi"[:5] + "ttpi",
+        "hhtbtttpi",
         "ldeyerdpg",
     )
 
@@ -86,30 +88,21 @@ def test_weighted_checksum(text: str, value: float) -> None:
 
 
 def test_paragraph_of_figures_18_and_19() -> None:
-    headline = "Centre plans to pave way for M F Husain's early return"
-    _, *rest = lines_of_paper(
-        headline,
-        "Hindu outfit wants museum to remove Husain painting Art summit not to display Husain paintings",
-    )
-    text = " ".join([headline, *rest])
+    headline, rest = spelt(HEADLINE), spelt(REST)
+    text = f"{headline} {rest}"
     assert (round(rms(text), 3), distinct(text)) == (318.778, 29)
-    assert round(checksum([(headline, 13), (" ".join(rest), 10)]), 3) == 284.380
+    assert round(checksum([(headline, 13), (rest, 10)]), 3) == 284.380
 
 
 def test_the_same_paragraph_as_a_page() -> None:
-    headline, *rest = lines_of_paper(
-        "Centre plans to pave way for M F Husain's early return",
-        "Hindu outfit wants museum to remove Husain painting Art summit not to display Husain paintings",
-    )
-    body = f'<div style="font-size:10pt"><b style="font-size:13pt">{headline}</b> {" ".join(rest)}</div>'
+    headline, rest = spelt(HEADLINE), spelt(REST)
+    body = f'<div style="font-size:10pt"><b style="font-size:13pt">{headline}</b> {rest}</div>'
     (paragraph,) = analyse(body.encode(), url="http://x.org/").paragraphs
     assert (round(paragraph.rms, 3), round(paragraph.checksum, 3)) == (318.778, 284.380)
 
 
 def test_sports_paragraph_of_figure_18() -> None:
-    items = lines_of_paper("and ODI: India thrash Oz by 99 runs", "Lensmen fight with Virat Kohli at Jamtha")
-    text = " ".join(["SPORTS More", "2nd" + items[0].removeprefix("and"), *items[1:]])
-    assert (round(rms(text), 3), distinct(text)) == (238.420, 27)
+    assert (round(rms(spelt(SPORTS)), 3), distinct(spelt(SPORTS))) == (238.420, 27)
 
 
 def test_page_checksum_is_a_tenth_of_its_paragraphs() -> None:

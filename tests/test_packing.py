@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from incrawl.core.records import HISTORY_LENGTH, Observation, UrlRecord
-from incrawl.frontier.packing import _DEFAULTS, LISTS, SCHEMA, RecordError, pack, pack_new, unpack
+from incrawl.frontier.packing import _DEFAULTS, LISTS, SCHEMA, RecordError, pack, unpack
 
 spans = st.floats(0, 1e9).map(lambda seconds: round(seconds, 3))
 shares = st.none() | st.floats(0, 1)
@@ -69,15 +69,9 @@ def test_level_and_list_stand_where_scripts_read_them(record: UrlRecord) -> None
     assert tuple(pack(record)[:2]) == (record.level, record.list)
 
 
-@given(text, st.integers(0, 255))
-def test_a_new_record_needs_no_record(url: str, level: int) -> None:
-    assert pack_new(url, level) == pack(UrlRecord(url, level))
-
-
 @pytest.mark.parametrize(("level", "kept"), [(-1, 0), (0, 0), (255, 255), (300, 255)])
 def test_levels_are_kept_in_bounds(level: int, kept: int) -> None:
     assert unpack(pack(UrlRecord("http://a.test/", level))).level == kept
-    assert unpack(pack_new("http://a.test/", level)).level == kept
 
 
 def test_a_list_that_no_worker_leases_from_is_refused() -> None:

@@ -89,11 +89,6 @@ def pack(record: UrlRecord) -> bytes:
     return head + bytes(msgpack.packb([SCHEMA, record.url, *values]))
 
 
-def pack_new(url: str, level: int) -> bytes:
-    """`pack(UrlRecord(url, level))`, without making the record: every discovered link comes here."""
-    return bytes((min(max(level, 0), MAX_LEVEL), 0)) + bytes(msgpack.packb([SCHEMA, url]))
-
-
 def unpack(data: bytes) -> UrlRecord:
     """The record that `pack` was given, intervals within 0.1 %; raises RecordError."""
     try:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import xxhash
 
-DIGEST_BYTES = 16
-
 
 def body_hash(body: bytes) -> bytes:
     """Equal bytes have equal hashes: the cheapest way to know that nothing changed."""
