@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from scrapy import signals
 
 from incrawl.core.log_text import safe_line
+from incrawl.start_errors import OneSentence
 
 if TYPE_CHECKING:
     from scrapy.crawler import Crawler
@@ -25,7 +26,7 @@ class SafeText(logging.Filter):
 
 
 class LogGuard:
-    """Puts the filter on the handlers that the log goes to."""
+    """Puts the filters on the handlers that the log goes to."""
 
     @classmethod
     def from_crawler(cls, crawler: Crawler) -> LogGuard:
@@ -38,4 +39,5 @@ class LogGuard:
     def stand(self) -> None:
         for handler in logging.getLogger().handlers:
             if not any(isinstance(each, SafeText) for each in handler.filters):
+                handler.addFilter(OneSentence(handler.level))
                 handler.addFilter(SafeText())

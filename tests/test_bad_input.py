@@ -110,7 +110,12 @@ MISTAKES = {
     "server": Mistake("cannot be reached: Connection refused", {"REDIS_URL": NOBODY}),
     "spider": Mistake("there is no spider 'incremantal'", spider="incremantal"),
     "add-on": Mistake("INCRAWL_PL (0.7) must be below", {"INCRAWL_PL": "0.7"}, {}, "books", PROJECT),
-    "start": Mistake("incrawl: the run has failed; its log says why", {}, {}, "unfinished", PROJECT),
+    "start": Mistake(
+        "The spider's start() failed: RuntimeError: nobody has written this yet (unfinished.py, line 14).",
+        spider="unfinished",
+        project=PROJECT,
+    ),
+    "of Scrapy": Mistake("The run could not start: ValueError: ", {"CONCURRENT_REQUESTS": "some"}),
 }
 
 
@@ -146,10 +151,16 @@ def test_a_mistake_ends_the_command_with_a_sentence(
     assert files == []
 
 
-def test_a_spider_that_fails_in_start_does_not_end_well(ended: dict[str, tuple[Done, list[Path]]]) -> None:
-    """After which Scrapy itself exits with 0."""
-    done, _ = ended["start"]
+@pytest.mark.parametrize("name", ["start", "of Scrapy"])
+def test_what_only_the_run_finds_out_is_a_sentence_too(
+    name: str, ended: dict[str, tuple[Done, list[Path]]]
+) -> None:
+    done, _ = ended[name]
     assert done.code == 1
-    assert done.log.splitlines()[-1] == MISTAKES["start"].sentence
-    assert "nobody has written this yet" in done.log
-    assert done.stats["finish_reason"] == "start_error"
+    assert done.log.splitlines()[-1].startswith(f"incrawl: {MISTAKES[name].sentence}")
+    assert "Traceback" not in done.log
+
+
+def test_a_run_whose_start_failed_says_so_in_its_stats(ended: dict[str, tuple[Done, list[Path]]]) -> None:
+    """After which Scrapy itself exits with 0."""
+    assert ended["start"][0].stats["finish_reason"] == "start_error"

@@ -14,15 +14,19 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from scrapy import signals
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
 from scrapy.exceptions import UsageError
+from scrapy.http import Response
 from scrapy.utils.misc import load_object
 from scrapy.utils.project import inside_project
+from twisted.python.failure import Failure
 
 from incrawl.cli.text import clean
 from incrawl.errors import IncrawlError
 from incrawl.preflight import check
+from incrawl.start_errors import told
 from incrawl.summary import summary_line
 
 MISTAKE, FAILURE = 2, 1
@@ -35,6 +39,8 @@ logger = logging.getLogger(__name__)
 
 
 class Command(ScrapyCrawl):
+    _start_error: BaseException | None = None
+
     def process_options(self, args: list[str], opts: argparse.Namespace) -> None:
         if not inside_project():  # where Scrapy itself has no crawl: incrawl's own spider is meant
             assert self.settings is not None
@@ -57,18 +63,29 @@ class Command(ScrapyCrawl):
 
     def _crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
         assert self.crawler_process is not None
+        crawler.signals.connect(self._note_start_error, signals.spider_error)
         run = self.crawler_process.crawl(crawler, **arguments)
         self.crawler_process.start()
         error = run.exception() if isinstance(run, asyncio.Task) and not run.cancelled() else None
         if isinstance(error, IncrawlError):
             raise error
         if error is not None:
-            logger.error("The run could not start", exc_info=error)
-        self._conclude(crawler, started=error is None and not self.crawler_process.bootstrap_failed)
+            logger.debug("The run could not start", exc_info=error)
+            self._tell(told(error, "The run could not start"), FAILURE)
+            return
+        self._conclude(crawler, started=not self.crawler_process.bootstrap_failed)
+
+    def _note_start_error(self, failure: Failure, response: Response | None) -> None:
+        if response is None:  # no callback's error, but one of start()
+            self._start_error = failure.value
 
     def _conclude(self, crawler: Crawler, *, started: bool) -> None:
         stats = crawler.stats.get_stats() if started else {}
-        if stats.get("finish_reason") in {None, "start_error"}:
+        if self._start_error is not None:
+            code = MISTAKE if isinstance(self._start_error, IncrawlError) else FAILURE
+            self._tell(told(self._start_error), code)
+            return
+        if stats.get("finish_reason") is None:
             self._tell("the run has failed; its log says why", FAILURE)
             return
         if any(stats.get(name) for name in FAILURES):
