@@ -215,12 +215,12 @@ class Swarm:
         for worker in self.workers:
             worker.signal(signal.SIGKILL)
 
-    def start(self, *, clock: float = 0.0, urls: str | None = None, **settings: str) -> Worker:
-        """A new worker, whose clock is off by `clock` seconds."""
+    def start(self, *, clock: float = 0.0, seeded: bool = True, **settings: str) -> Worker:
+        """A new worker, whose clock is off by `clock` seconds; not `seeded`, it takes what is known."""
         number = len(self.workers)
         headers = json.dumps({WORKER: str(number)})
         given = {**self.crawl.settings, "DEFAULT_REQUEST_HEADERS": headers, **settings}
-        words = ["crawl", "incremental", "-a", f"urls={self.urls if urls is None else urls}"]
+        words = ["crawl", "incremental", *(("-a", f"urls={self.urls}") if seeded else ())]
         worker = self._fork(number, words, given, clock)
         self.workers.append(worker)
         return worker

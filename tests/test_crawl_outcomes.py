@@ -13,6 +13,7 @@ from crawls import Crawl, Done, Reply, Site, html, short_dir, until
 from incrawl.core.records import Outcome
 
 FIRST, LEAST = 0.3, 0.2  # seconds: refresh time of a new page, and the shortest one
+LETTERS = str.maketrans("0123456789", "abcdefghij")  # what changes in its digits only soon stops counting
 TRIES = 2  # requests for a page that fails: RETRY_TIMES is 1
 
 
@@ -56,7 +57,7 @@ def told() -> Iterator[Told]:
 def fill(site: Site, other: Site) -> None:
     site.pages |= {
         "/still": Reply(html(text="never changes")),
-        "/ticker": lambda earlier: Reply(html(text=f"line {earlier}")),
+        "/ticker": lambda earlier: Reply(html(text=f"news of {str(earlier).translate(LETTERS)}")),
         "/slow": Reply(html(text="slow"), delay=0.3),
         "/moved": Reply(status=301, headers={"Location": "/target"}),
         "/target": Reply(html(text="the target")),

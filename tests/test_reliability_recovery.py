@@ -53,7 +53,7 @@ def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state
         swarm.start().wait()
         swarm.ask("recrawl", site.host)
         site.pages = {**pages, "/p/3": [*pages["/p/3"], "/missing"]}
-        swarm.start(urls="").wait()  # one page has changed and has a link more, which leads nowhere
+        swarm.start(seeded=False).wait()  # one page has changed and has a link more, which leads nowhere
         missing = site.url("/missing")
         before = known_pages(swarm.crawl)
         assert {page.record.visits for url, page in before.items() if url != missing} == {2}
@@ -72,7 +72,7 @@ def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state
         # Of a page without a document nothing is left but the link to it: it is tried again.
         assert after[missing].record.visits == 0
         asked = len(site.fetches)
-        swarm.start(urls="").wait()
+        swarm.start(seeded=False).wait()
         assert [fetch.path for fetch in site.fetches[asked:]] == ["/missing"]
         assert json.loads(swarm.ask("rebuild", "--json"))["pages"] == 0
 
