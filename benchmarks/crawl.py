@@ -1,9 +1,10 @@
 """Whole crawls of a loopback site, side by side: Scrapy's own scheduler, scrapy-redis, incrawl.
 
-    python benchmarks/crawl.py [--pages 20000] [--hosts 50] [--rounds 3]
+    python benchmarks/crawl.py [--pages 20000] [--hosts 50] [--rounds 3] [--only memory,incrawl]
 
 Each contender crawls the same site in a process of its own; rounds are interleaved, so that noise on
-the machine hits all alike. CPU seconds per page are compared first, then pages per second.
+the machine hits all alike. CPU seconds per page are compared first, then pages per second. The site is
+served by nginx where there is one (`apt install nginx-light`), else by a small server in Python.
 """
 
 from __future__ import annotations
@@ -14,68 +15,99 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
+import nginx
 from rich.console import Console
 from rich.table import Table
-from site_of_pages import Site
+from site_of_pages import Site, served
 
 from incrawl.frontier.embedded import ensure_server, stop_server
 
 HERE = Path(__file__).parent
-CONTENDERS = ("memory", "scrapy-redis", "incrawl-frontier", "incrawl")
+CONTENDERS = ("memory", "scrapy-redis", "incrawl-frontier", "incrawl", "incrawl × 2")
 
 
-def crawl(contender: str, urls: str, pages: int, server: str, state: Path) -> dict[str, float]:
-    """One crawl in a process of its own; its CPU, wall time and pages."""
-    command = [sys.executable, str(HERE / "crawl_once.py"), contender, urls, server, str(state)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{contender} failed:\n{done.stderr[-3000:]}")
-    result: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    if result["pages"] != pages:
-        raise SystemExit(f"{contender} fetched {result['pages']} of {pages} pages:\n{done.stderr[-3000:]}")
-    return result
+def crawl(contender: str, urls: str, pages: int, state: Path) -> Run:
+    """One crawl, by as many processes as the contender asks for."""
+    name, _, workers = contender.partition(" × ")
+    server = ensure_server(state / "server")
+    command = [sys.executable, str(HERE / "crawl_once.py"), name, urls, server, str(state)]
+    started = time.perf_counter()
+    processes = [
+        subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        for _ in range(int(workers or 1))
+    ]
+    ended = [process.communicate() for process in processes]
+    stop_server(state / "server")
+    if any(process.returncode for process in processes):
+        raise SystemExit(f"{contender} failed:\n{ended[0][1][-3000:]}")
+    results = [json.loads(output.splitlines()[-1]) for output, _ in ended]
+    fetched = sum(result["pages"] for result in results)
+    if fetched != pages:
+        raise SystemExit(f"{contender} fetched {fetched} of {pages} pages:\n{ended[0][1][-3000:]}")
+    wall = max(result["ended"] for result in results) - min(result["started"] for result in results)
+    assert wall < time.perf_counter() - started
+    return Run(sum(result["cpu"] for result in results) / pages, pages / wall)
 
 
-def measure(pages: int, hosts: int, rounds: int, contenders: list[str]) -> dict[str, list[dict[str, float]]]:
-    results: dict[str, list[dict[str, float]]] = {name: [] for name in contenders}
-    command = [sys.executable, str(HERE / "site_of_pages.py"), str(pages), str(hosts)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as site:
-        assert site.stdout is not None and site.stdin is not None
-        served = Site(pages, hosts, int(site.stdout.readline()))
-        urls = ",".join(served.url(number) for number in range(hosts))
+@dataclass(frozen=True, slots=True)
+class Run:
+    cpu: float  # seconds per page
+    rate: float  # pages per second
+
+
+@contextmanager
+def serving(pages: int, hosts: int) -> Iterator[Site]:
+    """The site, by the best server there is."""
+    with tempfile.TemporaryDirectory(prefix="incrawl-site") as folder:
+        found = nginx.find_nginx()
+        print("served by", found or "Python: no nginx was found", file=sys.stderr)
+        with nginx.serving(found, pages, hosts, Path(folder)) if found else served(pages, hosts) as site:
+            yield site
+
+
+def measure(pages: int, hosts: int, rounds: int, contenders: list[str]) -> dict[str, list[Run]]:
+    results: dict[str, list[Run]] = {name: [] for name in contenders}
+    with serving(pages, hosts) as site:
+        urls = ",".join(site.url(number) for number in range(hosts))
         for number in range(rounds):
             for name in contenders:
-                with tempfile.TemporaryDirectory(prefix="incrawl-bench") as folder:
-                    state = Path(folder)
-                    server = ensure_server(state / "server")
-                    results[name].append(crawl(name, urls, pages, server, state))
-                    stop_server(state / "server")
+                with tempfile.TemporaryDirectory(prefix="incrawl-bench") as state:
+                    results[name].append(crawl(name, urls, pages, Path(state)))
                 print(number + 1, name, results[name][-1], file=sys.stderr)
-        site.stdin.close()
     return results
 
 
-def show(results: dict[str, list[dict[str, float]]]) -> None:
-    table = Table(title="Whole crawl; Scrapy's own scheduler = 1, more is better")
+def show(results: dict[str, list[Run]]) -> None:
+    base = next(iter(results))
+    table = Table(title=f"Whole crawl; {base} = 1, more is better")
     for heading in ("scheduler", "CPU ms/page", "pages per CPU s, ratio", "pages/s", "ratio"):
         table.add_column(heading, justify="left" if heading == "scheduler" else "right")
-    base = next(iter(results.values()))
-    cpu_base = median(run["cpu"] / run["pages"] for run in base)
-    wall_base = median(run["pages"] / run["wall"] for run in base)
-    for name, runs in results.items():
-        cpu = median(run["cpu"] / run["pages"] for run in runs)
-        rate = median(run["pages"] / run["wall"] for run in runs)
+    cpu = {name: median(run.cpu for run in runs) for name, runs in results.items()}
+    rate = {name: median(run.rate for run in runs) for name, runs in results.items()}
+    for name in results:
+        ratios = cpu[base] / cpu[name], rate[name] / rate[base]
         table.add_row(
-            name, f"{cpu * 1000:.2f}", f"{cpu_base / cpu:.2f}", f"{rate:.0f}", f"{rate / wall_base:.2f}"
+            name, f"{cpu[name] * 1000:.2f}", f"{ratios[0]:.2f}", f"{rate[name]:.0f}", f"{ratios[1]:.2f}"
         )
     Console().print(table)
+    for one in results:
+        if f"{one} × 2" in results:
+            print(
+                f"{one}: two workers do {rate[f'{one} × 2'] / rate[one]:.2f} × the pages per second of one."
+            )
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--pages", type=int, default=20_000)
     parser.add_argument("--hosts", type=int, default=50)
     parser.add_argument("--rounds", type=int, default=3)

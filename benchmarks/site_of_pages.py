@@ -10,14 +10,24 @@ import asyncio
 import os
 import random
 import socket
+import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 LINKS = 30
-FILLER = "".join(
-    f"<section class='c{n}'><h2>Part {n}</h2><p>{'Plain words that fill a page of ordinary length. ' * 4}</p>"
-    f"<p>{'More of them, so that a parser has something to do. ' * 5}</p></section>"
-    for n in range(32)
-)
+SECTIONS = 32
+SYLLABLES = [first + second for first in "bcdfglmnprstv" for second in ("a", "e", "i", "o", "u", "an", "er")]
+
+
+def sentences(count: int) -> list[str]:
+    """Made-up sentences of about 50 characters."""
+    rng = random.Random(count)
+    words = ["".join(rng.choices(SYLLABLES, k=rng.randint(1, 4))) for _ in range(1000)]
+    return [" ".join(rng.choices(words, k=8)).capitalize() + ". " for _ in range(count)]
+
+
+SENTENCES = sentences(4000)
 
 
 class Site:
@@ -39,7 +49,16 @@ class Site:
         numbers = [self.hosts * each + host for each in places]
         links = "".join(f'<li><a href="{self.url(n)}">Page {n}</a></li>' for n in numbers)
         head = f"<html><head><title>Page {number}</title></head><body><h1>Page {number}</h1>"
-        return f"{head}<ul>{links}</ul>{FILLER}</body></html>".encode()
+        return f"{head}<ul>{links}</ul>{self.text(rng)}</body></html>".encode()
+
+    def text(self, rng: random.Random) -> str:
+        """Pages differ in their words: a site of pages that are all alike would be taken for a trap."""
+        said = rng.choices(SENTENCES, k=9 * SECTIONS)
+        return "".join(
+            f"<section class='c{n}'><h2>Part {n}</h2><p>{''.join(said[9 * n : 9 * n + 4])}</p>"
+            f"<p>{''.join(said[9 * n + 4 : 9 * n + 9])}</p></section>"
+            for n in range(SECTIONS)
+        )
 
 
 class Connection(asyncio.Protocol):
@@ -71,11 +90,30 @@ class Connection(asyncio.Protocol):
         )
 
 
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+@contextmanager
+def served(pages: int, hosts: int) -> Iterator[Site]:
+    """The site, served by a process of its own for as long as the `with` block lasts."""
+    command = [sys.executable, __file__, str(pages), str(hosts)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as server:
+        assert server.stdout is not None and server.stdin is not None
+        try:
+            yield Site(pages, hosts, int(server.stdout.readline()))
+        finally:
+            server.stdin.close()
+
+
 async def serve(pages: int, hosts: int) -> None:
     """Serves until the parent process closes the pipe on standard input; prints the port."""
-    listener = socket.create_server(("", 0), backlog=1024)
-    site = Site(pages, hosts, listener.getsockname()[1])
-    server = await asyncio.get_running_loop().create_server(lambda: Connection(site), sock=listener)
+    site = Site(pages, hosts, free_port())
+    addresses = [f"127.0.0.{host + 1}" for host in range(hosts)]
+    loop = asyncio.get_running_loop()
+    server = await loop.create_server(lambda: Connection(site), addresses, site.port, backlog=1024)
     print(site.port, flush=True)
     await asyncio.to_thread(os.read, 0, 1)
     server.close()

@@ -45,6 +45,9 @@ SAFE_DEFAULTS: dict[str, object] = {
     "DOWNLOAD_DELAY": 0,
     "CONCURRENT_REQUESTS_PER_DOMAIN": 1000,
     "AUTOTHROTTLE_ENABLED": False,
+    # Scrapy starts this many tasks for every response, needed or not; its default of 100 costs as much as
+    # parsing the page.
+    "CONCURRENT_ITEMS": 16,
     # http and https only, by a handler that bounds what a server may send.
     "DOWNLOAD_HANDLERS": {
         "http": "incrawl.network.handler.BoundedHTTP11DownloadHandler",

@@ -151,7 +151,8 @@ class Ledger:
         )
         self._count(visit, seen.outcome, accepted)
         # From here on the record names the new version: whatever fails now must not take it away.
-        await asyncio.to_thread(self._settle, visit, seen, version is not None and accepted, accepted)
+        if visit.page is not None or visit.record.document is not None:  # else nothing of it is on disk
+            await asyncio.to_thread(self._settle, visit, seen, version is not None and accepted, accepted)
         if accepted:
             await self._worker.keeper.note_visit(visit.lease.place)
             await self._worker.lessons.learn(visit, seen.outcome)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
@@ -11,6 +12,11 @@ ID_BYTES = 12
 HOST_ID_BYTES = 8
 MAX_URL_LENGTH = 2000
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+# Most links are written plainly, and need no parser: a host, perhaps with a port that is nobody's own, and
+# a path in which nothing is escaped. What is not plain goes the long way; both ways must lead to one place.
+_PLAIN = re.compile(
+    r"https?://([a-z\d-]+(?:\.[a-z\d-]+)*(?::(?:[1-9]\d{3}|[1-5]\d{4}))?)/[\w~./-]*", re.ASCII
+)
 
 
 def canonical(url: str) -> str:
@@ -19,6 +25,8 @@ def canonical(url: str) -> str:
     >>> canonical("HTTP://Example.com:80?b=2&a=1#top")
     'http://example.com/?a=1&b=2'
     """
+    if _PLAIN.fullmatch(url) and "/." not in url:
+        return url
     plain = canonicalize_url(url)
     scheme, _, rest = plain.partition("://")
     netloc, slash, path = rest.partition("/")
@@ -37,6 +45,8 @@ def host_key(url: str) -> str:
     >>> host_key("http://Example.com/a"), host_key("http://localhost:8000/")
     ('example.com', 'localhost:8000')
     """
+    if plain := _PLAIN.match(url):
+        return plain[1]
     parts = urlsplit(url)
     host = (parts.hostname or "").rstrip(".")
     if not host.isascii():
@@ -66,6 +76,8 @@ def is_web_url(url: str) -> bool:
     """Whether this is an http(s) URL with a usable host, of bearable length."""
     if len(url) > MAX_URL_LENGTH or "\\" in url:  # readers of a backslash disagree on where the host ends
         return False
+    if _PLAIN.match(url):
+        return True
     try:
         parts = urlsplit(url)
         return parts.scheme in _DEFAULT_PORTS and bool(parts.hostname) and parts.port != 0

@@ -13,6 +13,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import msgpack
+
 from incrawl.core.records import UrlRecord
 from incrawl.errors import ServerError
 from incrawl.frontier import keys
@@ -119,16 +121,15 @@ class Frontier:
         return sum(counts)
 
     async def _discover_batch(self, partition: int, finds: Sequence[Find]) -> int:
-        by_host: dict[HostPlace, list[bytes]] = defaultdict(list)
+        by_host: dict[bytes, tuple[bytes, str, list[bytes]]] = {}
         for find in finds:
-            by_host[find.place.host] += (find.place.id, find.packed)
-        args: list[Any] = [int(self.continuous)]
-        for host, entries in by_host.items():
-            args += (host.id, host.name, len(entries) // 2, *entries)
+            host = find.place.host
+            by_host.setdefault(host.id, (host.id, host.name, []))[2].extend((find.place.id, find.packed))
+        found = _words(word for entry in by_host.values() for word in entry)
         total, known = 0, False
         while not known:
             primary = await self._replicas.primary(partition)
-            new, raised = await self.run("discover", partition, *args)
+            new, raised = await self.run("discover", partition, int(self.continuous), found)
             total += new
             written = bool(new or raised) and primary is not None
             known = not written or await self._replicas.has_reached_one(primary, partition)
@@ -186,11 +187,11 @@ class Frontier:
         return [accepted for batch in answers for accepted in batch]
 
     async def _complete_batch(self, partition: int, endings: Sequence[Ending]) -> list[bool]:
-        args: list[Any] = [self.gap_ms]
+        ended: list[Any] = []
         for ending in endings:
             times = (_ms_or(ending.delay, -1), _ms_or(ending.since_response, -1))
-            args += (ending.lease.place.id, ending.lease.token, pack(ending.record), *times)
-        replies = await self.run("complete", partition, *args)
+            ended += (ending.lease.place.id, ending.lease.token, pack(ending.record), *times)
+        replies = await self.run("complete", partition, self.gap_ms, _words(ended))
         return [
             bool(done) or await self._was_completed(ending)
             for done, ending in zip(replies, endings, strict=True)
@@ -265,6 +266,12 @@ class Frontier:
         """Runs one script on a partition, however long the server is away."""
         prefix = keys.namespace_prefix(partition, self.namespace)
         return await self._caller.call(script(verb), 2, keys.tag(partition), prefix, *args)
+
+
+def _words(words: Iterable[Any]) -> bytes:
+    """Many arguments as one, in the older msgpack that scripts read: text and bytes are one there."""
+    packed: bytes = msgpack.packb([*words], use_bin_type=False)
+    return packed
 
 
 def _ms_or(seconds: float | None, otherwise: int) -> int:

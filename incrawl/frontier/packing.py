@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import msgpack
@@ -144,8 +145,12 @@ def _pack_history(history: Sequence[Observation]) -> bytes:
 
 
 def _unpack_history(data: bytes) -> tuple[Observation, ...]:
-    codes = struct.unpack(f">{len(data) // 2}H", data)
-    return tuple(Observation(_interval(code >> 1), bool(code & 1)) for code in codes)
+    return tuple(map(_observation, struct.unpack(f">{len(data) // 2}H", data)))
+
+
+@lru_cache(maxsize=65536)  # there are no more of them
+def _observation(code: int) -> Observation:
+    return Observation(_interval(code >> 1), bool(code & 1))
 
 
 def _pack_older(older: Evidence | None) -> bytes | None:
@@ -163,6 +168,7 @@ def _unpack_older(data: bytes | None) -> Evidence | None:
     return Evidence(_interval(unchanged), changes / 256, _interval(interval))
 
 
+@lru_cache(maxsize=65536)  # a record's intervals are all but one those that were read from it
 def _interval_code(seconds: float) -> int:
     return min(32767, round(math.log(max(seconds, _LEAST) / _LEAST) * _STEPS_PER_E))
 

@@ -64,6 +64,8 @@ class AdmissionMiddleware:
                 yield admitted
 
     def _admitted(self, request: Request) -> Request | None:
+        if self._worker.seen.covers(request.url, 0):
+            return request  # the frontier knows it: it was admitted before
         clean = without_session(without_credentials(request.url))
         if clean != request.url:
             request = request.replace(url=clean)

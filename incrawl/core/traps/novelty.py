@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable
-from hashlib import blake2b
+from collections.abc import Callable, Iterable, Mapping
+
+from xxhash import xxh3_64_intdigest
 
 LEAST_LETTERS = 4  # shorter pieces of text say nothing by themselves
 NEW_LETTERS = 15  # this much new text makes a page new: a product's name is enough
@@ -14,13 +15,15 @@ FEW = 0.01  # share of the latest pages up to which those with something new cou
 MANY = 0.1  # share of the latest pages from which those that lead on make a pattern endless
 _BITS = 1 << 15
 _FULL = 4000  # pieces after which a memory of this size would mistake new for known
-_HASHES = 3
 
 # Both end at the next angle bracket: no page can make them slow.
 _SILENT = re.compile(r"<(script|style|noscript|template)\b", re.I)
 _TAG = re.compile(r"<[^<>]*>")
 _WITH_DIGITS = re.compile(r"\b[^\W\d_]*\d\w*")
+_DIGIT = re.compile(r"\d")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
+# The same for text in ASCII, at a fraction of the cost: letters in lower case, all else a space.
+_LETTERS_ONLY = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)}
 
 
 def text_blocks(html: str) -> list[str]:
@@ -34,8 +37,15 @@ def text_blocks(html: str) -> list[str]:
 
 def words_of(pieces: Iterable[str]) -> list[str]:
     """Pieces of text reduced to their words, those without any left out."""
-    words = (_NO_LETTERS.sub(" ", _WITH_DIGITS.sub(" ", piece)).strip().lower() for piece in pieces)
-    return [piece for piece in words if len(piece) >= LEAST_LETTERS]
+    return [words for piece in pieces if len(words := _words(piece)) >= LEAST_LETTERS]
+
+
+def _words(piece: str) -> str:
+    if _DIGIT.search(piece):
+        piece = _WITH_DIGITS.sub(" ", piece)
+    if piece.isascii():
+        return " ".join(piece.translate(_LETTERS_ONLY).split())
+    return _NO_LETTERS.sub(" ", piece).strip().lower()
 
 
 def without_silent(html: str) -> str:
@@ -65,7 +75,11 @@ class Novelty:
 
         `leads_on`: whether it has links to further pages of the pattern; asked only where it matters.
         """
-        new = sum(len(block) for block in set(blocks) if self._is_new(block)) >= NEW_LETTERS
+        return self.add_marks(marks_of(blocks), leads_on)
+
+    def add_marks(self, marks: Mapping[int, int], leads_on: Callable[[], bool]) -> bool:
+        """`add`, for texts that several memories are to take down: their marks are worked out once."""
+        new = sum(length for mark, length in marks.items() if self._is_new(mark)) >= NEW_LETTERS
         self._latest.append((new, not new and leads_on()))
         return new
 
@@ -76,15 +90,21 @@ class Novelty:
         new, leading = (sum(column) for column in zip(*self._latest, strict=True)) if pages else (0, 0)
         return pages == self._latest.maxlen and new <= FEW * pages and leading >= MANY * pages
 
-    def _is_new(self, block: str) -> bool:
-        digest = blake2b(block.encode("utf-8", "surrogatepass"), digest_size=2 * _HASHES).digest()
-        places = [int.from_bytes(digest[at : at + 2]) % _BITS for at in range(0, 2 * _HASHES, 2)]
-        if all(self._bits[place >> 3] & (1 << (place & 7)) for place in places):
+    def _is_new(self, mark: int) -> bool:
+        bits = self._bits
+        places = (mark % _BITS, (mark >> 16) % _BITS, (mark >> 32) % _BITS)
+        if all(bits[place >> 3] & (1 << (place & 7)) for place in places):
             return False
         if self._filled >= _FULL:
             # Full: forget, rather than take what is new for known and cut a large site.
-            self._bits, self._filled = bytearray(_BITS // 8), 0
+            bits = self._bits = bytearray(_BITS // 8)
+            self._filled = 0
         for place in places:
-            self._bits[place >> 3] |= 1 << (place & 7)
+            bits[place >> 3] |= 1 << (place & 7)
         self._filled += 1
         return True
+
+
+def marks_of(blocks: Iterable[str]) -> dict[int, int]:
+    """What stands for each of the texts, and how long it is."""
+    return {xxh3_64_intdigest(block.encode("utf-8", "surrogatepass")): len(block) for block in blocks}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from incrawl.core.traps.novelty import Novelty
+from incrawl.core.traps.novelty import Novelty, marks_of
 from incrawl.core.traps.shapes import loop_in, registered_domain, shapes_of
 
 NARROW, WIDE, WIDEST = 50, 100, 200  # pages of a pattern that are looked at together
@@ -44,7 +44,8 @@ class TrapWatch:
         if shapes:
             self._pages[domain_of(shapes)] += 1
         leads_to = cache(lambda: frozenset(shape for link in fresh for shape in shapes_of(link)))
-        found = [shape for shape in shapes if self._add(shape, blocks, leads_to)]
+        marks = marks_of(blocks)
+        found = [shape for shape in shapes if self._add(shape, marks, leads_to)]
         self.learn(found, url)
         return found
 
@@ -56,7 +57,7 @@ class TrapWatch:
         while len(self.trapped) > MAX_TRAPPED:
             self.trapped.popitem(last=False)
 
-    def _add(self, shape: str, blocks: Sequence[str], leads_to: Callable[[], frozenset[str]]) -> bool:
+    def _add(self, shape: str, marks: Mapping[int, int], leads_to: Callable[[], frozenset[str]]) -> bool:
         if shape in self.trapped:
             return False
         novelty = self._patterns.get(shape)
@@ -65,7 +66,7 @@ class TrapWatch:
             if len(self._patterns) > MAX_PATTERNS:
                 self._patterns.popitem(last=False)
         self._patterns.move_to_end(shape)
-        novelty.add(blocks, lambda: shape in leads_to())
+        novelty.add_marks(marks, lambda: shape in leads_to())
         return novelty.is_trap
 
 

@@ -1,27 +1,27 @@
 -- complete: the one writer of outcomes. A page's record, its next due time, its lease and its host's
 -- lock change together, or, when the token is no longer the lease's, not at all.
--- ARGV: default gap ms, then for each page: id, token, packed record, delay ms until due again
+-- ARGV: default gap ms, and in msgpack for each page: id, token, packed record, delay ms until due again
 --       (-1: never), ms since the last response ended (-1: no request was sent).
 -- Returns for each page 1, or 0 when refused.
-local PAGE = 5
 local default_gap = tonumber(ARGV[1])
 local now = clock()
+local pages = cmsgpack.unpack(ARGV[2])
+local PAGE = 5
 
 local ids = {}
-for at = 2, #ARGV, PAGE do ids[#ids + 1] = ARGV[at] end
+for at = 1, #pages, PAGE do ids[#ids + 1] = pages[at] end
 local owners = redis.call('HMGET', OWNERS, unpack(ids))
 
 -- What is written once for all pages of a host, after the pages themselves.
-local queued = {} -- queue key → {due, id, …}
-local hosts = {} -- host → {free_at, list → whether its place in that ready set has to be worked out}
+local hosts = {} -- host → {tokens, since, queued: list → {due, id, …}}
 local ended = {}
 
-local function close_visit(lease, since, list)
-  local host = hosts[lease.host] or { free_at = 0 }
-  local free_at, gap = free_host(lease.host, lease.token, now, since, default_gap)
-  host.free_at = math.max(host.free_at, free_at)
-  for each = 0, LISTS - 1 do host[each] = host[each] or gap > 0 or each == list end
+local function visited(lease, since)
+  local host = hosts[lease.host] or { tokens = {}, since = -1, queued = {} }
   hosts[lease.host] = host
+  host.tokens[lease.token] = true
+  if since >= 0 and (host.since < 0 or since < host.since) then host.since = since end
+  return host
 end
 
 local function complete(id, lease, record, delay, since)
@@ -35,33 +35,35 @@ local function complete(id, lease, record, delay, since)
     delay = 0
   end
   redis.call('HSET', bucket, id, record)
+  local host = visited(lease, since)
   if delay >= 0 then
-    local key = queue_key(list_of(record), lease.host)
-    queued[key] = queued[key] or {}
-    table.insert(queued[key], due)
-    table.insert(queued[key], id)
+    local list = list_of(record)
+    local entries = host.queued[list] or {}
+    host.queued[list] = entries
+    entries[#entries + 1] = due
+    entries[#entries + 1] = id
   end
-  close_visit(lease, since, delay >= 0 and list_of(record))
   ended[#ended + 1] = id
 end
 
 local replies = {}
 for page, id in ipairs(ids) do
-  local at = 2 + (page - 1) * PAGE
+  local at = (page - 1) * PAGE + 1
   local lease = owners[page] and unpack_owner(owners[page])
-  local ours = lease and lease.token == ARGV[at + 1]
-  if ours then complete(id, lease, ARGV[at + 2], tonumber(ARGV[at + 3]), tonumber(ARGV[at + 4])) end
+  local ours = lease and lease.token == pages[at + 1]
+  if ours then complete(id, lease, pages[at + 2], pages[at + 3], pages[at + 4]) end
   replies[page] = ours and 1 or 0
 end
-for key, entries in pairs(queued) do redis.call('ZADD', key, unpack(entries)) end
 if #ended > 0 then
   redis.call('ZREM', LEASES, unpack(ended))
   redis.call('HDEL', OWNERS, unpack(ended))
-  redis.call('HDEL', DEATHS, unpack(ended))
+  if redis.call('EXISTS', DEATHS) == 1 then redis.call('HDEL', DEATHS, unpack(ended)) end
 end
-for host, state in pairs(hosts) do
+for host, visits in pairs(hosts) do
+  for list, entries in pairs(visits.queued) do redis.call('ZADD', queue_key(list, host), unpack(entries)) end
+  local free_at, gap = free_host(host, visits.tokens, now, visits.since, default_gap)
   for list = 0, LISTS - 1 do
-    if state[list] then rescore_list(list, host, state.free_at, now) end
+    if gap > 0 or visits.queued[list] then rescore_list(list, host, free_at, now) end
   end
 end
 return replies

@@ -28,7 +28,7 @@ local ids, leases = {}, {}
 -- was alone with its worker counts against it.
 local function take_back(id)
   local lease = unpack_owner(redis.call('HGET', OWNERS, id))
-  rescore(lease.host, (free_host(lease.host, lease.token, now, 0, default_gap)), now)
+  rescore(lease.host, (free_host(lease.host, { [lease.token] = true }, now, 0, default_gap)), now)
   if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
     drop_lease(id)
     redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.due)

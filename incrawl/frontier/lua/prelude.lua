@@ -70,11 +70,17 @@ end
 local function split()
   local source, target = NS .. 'r:' .. (buckets - low), NS .. 'r:' .. buckets
   local entries = redis.call('HGETALL', source)
+  local moved, ids = {}, {}
   for i = 1, #entries, 2 do
     if struct.unpack('>I4', entries[i]) % (low * 2) == buckets then
-      redis.call('HSET', target, entries[i], entries[i + 1])
-      redis.call('HDEL', source, entries[i])
+      ids[#ids + 1] = entries[i]
+      moved[#moved + 1] = entries[i]
+      moved[#moved + 1] = entries[i + 1]
     end
+  end
+  if #ids > 0 then
+    redis.call('HSET', target, unpack(moved))
+    redis.call('HDEL', source, unpack(ids))
   end
   buckets = buckets + 1
   if buckets == low * 2 then low = buckets end
@@ -134,9 +140,9 @@ local function rescore(host, free_at, now)
   for list = 0, LISTS - 1 do rescore_list(list, host, free_at, now) end
 end
 
--- Unlocks a host if `token` holds it, and keeps it closed for its gap after the last response.
--- Returns when it may be visited again, and its gap.
-local function free_host(host, token, now, since, default_gap)
+-- Unlocks a host if one of `tokens` (token → true) holds it, and keeps it closed for its gap after the
+-- last response. Returns when it may be visited again, and its gap.
+local function free_host(host, tokens, now, since, default_gap)
   local key = host_key(host)
   local state = redis.call('HMGET', key, 'next', 'lock', 'gap')
   local next_time, gap = tonumber(state[1] or 0), tonumber(state[3] or default_gap)
@@ -144,7 +150,7 @@ local function free_host(host, token, now, since, default_gap)
     next_time = math.max(next_time, now - since + gap)
     redis.call('HSET', key, 'next', next_time)
   end
-  if state[2] == token then redis.call('HDEL', key, 'lock', 'until') end
+  if tokens[state[2]] then redis.call('HDEL', key, 'lock', 'until') end
   return next_time, gap
 end
 

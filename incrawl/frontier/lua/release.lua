@@ -7,7 +7,7 @@ local lease = held_lease(id, token)
 if not lease then return 0 end
 
 local now = clock()
-local free_at = free_host(lease.host, token, now, tonumber(ARGV[4]), tonumber(ARGV[5]))
+local free_at = free_host(lease.host, { [token] = true }, now, tonumber(ARGV[4]), tonumber(ARGV[5]))
 if lease.alone and delay < 0 then
   make_suspect(id, lease, now)
 else
