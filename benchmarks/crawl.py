@@ -23,6 +23,7 @@ from pathlib import Path
 from statistics import median
 
 import nginx
+import redis
 from rich.console import Console
 from rich.table import Table
 from site_of_pages import Site, served
@@ -44,6 +45,8 @@ def crawl(contender: str, urls: str, pages: int, state: Path) -> Run:
         for _ in range(int(workers or 1))
     ]
     ended = [process.communicate() for process in processes]
+    with redis.Redis.from_url(server) as client:
+        used = client.info("cpu")
     stop_server(state / "server")
     if any(process.returncode for process in processes):
         raise SystemExit(f"{contender} failed:\n{ended[0][1][-3000:]}")
@@ -53,12 +56,14 @@ def crawl(contender: str, urls: str, pages: int, state: Path) -> Run:
         raise SystemExit(f"{contender} fetched {fetched} of {pages} pages:\n{ended[0][1][-3000:]}")
     wall = max(result["ended"] for result in results) - min(result["started"] for result in results)
     assert wall < time.perf_counter() - started
-    return Run(sum(result["cpu"] for result in results) / pages, pages / wall)
+    cpu = sum(result["cpu"] for result in results)
+    return Run(cpu / pages, (used["used_cpu_user"] + used["used_cpu_sys"]) / pages, pages / wall)
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
     cpu: float  # seconds per page
+    server: float  # CPU seconds of the Redis server per page
     rate: float  # pages per second
 
 
@@ -87,14 +92,25 @@ def measure(pages: int, hosts: int, rounds: int, contenders: list[str]) -> dict[
 def show(results: dict[str, list[Run]]) -> None:
     base = next(iter(results))
     table = Table(title=f"Whole crawl; {base} = 1, more is better")
-    for heading in ("scheduler", "CPU ms/page", "pages per CPU s, ratio", "pages/s", "ratio"):
+    for heading in (
+        "scheduler",
+        "CPU ms/page",
+        "pages per CPU s, ratio",
+        "pages/s",
+        "ratio",
+        "Redis ms/page",
+    ):
         table.add_column(heading, justify="left" if heading == "scheduler" else "right")
     cpu = {name: median(run.cpu for run in runs) for name, runs in results.items()}
     rate = {name: median(run.rate for run in runs) for name, runs in results.items()}
     for name in results:
-        ratios = cpu[base] / cpu[name], rate[name] / rate[base]
         table.add_row(
-            name, f"{cpu[name] * 1000:.2f}", f"{ratios[0]:.2f}", f"{rate[name]:.0f}", f"{ratios[1]:.2f}"
+            name,
+            f"{cpu[name] * 1000:.2f}",
+            f"{cpu[base] / cpu[name]:.2f}",
+            f"{rate[name]:.0f}",
+            f"{rate[name] / rate[base]:.2f}",
+            f"{median(run.server for run in results[name]) * 1000:.2f}",
         )
     Console().print(table)
     for one in results:

@@ -2,7 +2,8 @@
 
     python benchmarks/frontier.py [--urls 1000000] [--small 10000]
 
-Speeds depend on the machine; the cost of a lease is also given as a ratio, large frontier to small.
+Speeds depend on the machine, and on who else uses it; CPU times less so. The cost of a lease is given as
+a ratio, too: large frontier to small.
 """
 
 from __future__ import annotations
@@ -12,7 +13,8 @@ import asyncio
 import random
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Awaitable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,12 @@ from incrawl.frontier.connection import connect_embedded
 from incrawl.frontier.embedded import stop_server
 from incrawl.frontier.frontier import Ending, Find, Frontier
 from incrawl.frontier.packing import pack_new
-from incrawl.frontier.places import UrlPlace, place_host
+from incrawl.frontier.places import HostPlace, UrlPlace, place_host
 
 HOSTS = 200
 BATCH = 5_000
 LEASES = 100
+SAMPLE = 50_000  # pages that are leased and completed to see how long that takes
 HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for n in range(20))
 
 
@@ -48,19 +51,35 @@ def finds(frontier: Frontier, numbers: range) -> list[Find]:
     return made
 
 
-async def discover(frontier: Frontier, batches: Iterator[list[Find]]) -> float:
-    """URLs per second, without the time it takes to make the batches."""
-    count, spent = 0, 0.0
-    for batch in batches:
-        started = time.perf_counter()
-        await frontier.discover(batch)
-        spent += time.perf_counter() - started
-        count += len(batch)
-    return count / spent
-
-
 def batches(frontier: Frontier, count: int) -> Iterator[list[Find]]:
     return (finds(frontier, range(at, min(at + BATCH, count))) for at in range(0, count, BATCH))
+
+
+@dataclass
+class Cost:
+    """What one step of the benchmark takes, all calls together."""
+
+    client: Any
+    count: int = 0
+    wall: float = 0.0
+    cpu: float = 0.0  # of this process
+    server: float = 0.0  # CPU of the server
+
+    async def of(self, step: Awaitable[Any]) -> Any:
+        server, cpu, wall = await self._server_cpu(), time.process_time(), time.perf_counter()
+        result = await step
+        self.wall += time.perf_counter() - wall
+        self.cpu += time.process_time() - cpu
+        self.server += await self._server_cpu() - server
+        return result
+
+    async def _server_cpu(self) -> float:
+        used = await self.client.info("cpu")
+        return float(used["used_cpu_user"] + used["used_cpu_sys"])
+
+    def row(self) -> str:
+        wall, cpu, server = (value / self.count * 1e6 for value in (self.wall, self.cpu, self.server))
+        return f"{1e6 / wall:>9,.0f}/s {server:6.1f} + {cpu:.1f} µs"
 
 
 async def used(client: Any) -> int:
@@ -84,48 +103,67 @@ def visited(record: UrlRecord) -> UrlRecord:
     )
 
 
-async def lease_and_complete(frontier: Frontier, count: int) -> tuple[float, float]:
-    """Pages per second through lease and complete, and seconds per lease."""
-    done, leasing, spent = 0, 0.0, 0.0
-    while done < count:
-        started = time.perf_counter()
-        grants = await asyncio.gather(*(frontier.lease(p, LEASES) for p in range(frontier.partitions)))
-        leasing += time.perf_counter() - started
-        leases = [lease for grant in grants for lease in grant.leases]
+async def discover(frontier: Frontier, count: int, cost: Cost) -> None:
+    for batch in batches(frontier, count):
+        await cost.of(frontier.discover(batch))
+        cost.count += len(batch)
+
+
+async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> None:
+    """Leases pages and completes them, a hundred of each partition at a time."""
+    while lease.count < count:
+        asked = (frontier.lease(partition, LEASES) for partition in range(frontier.partitions))
+        leases = [each for grant in await lease.of(asyncio.gather(*asked)) for each in grant.leases]
         if not leases:
-            break
-        endings = [Ending(lease, visited(lease.record), 86400.0 * 9, 0.0) for lease in leases]
-        started = time.perf_counter()
-        await frontier.complete_all(endings)
-        spent += time.perf_counter() - started
-        done += len(leases)
-    return done / (leasing + spent), leasing / done
+            raise SystemExit(f"only {lease.count} of {count} pages were due")
+        endings = [Ending(each, visited(each.record), 86400.0 * 9, 0.0) for each in leases]
+        await complete.of(frontier.complete_all(endings))
+        lease.count += len(leases)
+        complete.count += len(leases)
 
 
-async def measure(urls: int, state: Path) -> dict[str, float]:
+async def look(frontier: Frontier, rounds: int, cost: Cost) -> None:
+    """Looks at partitions that have nothing to give, as idle workers do."""
+    for _ in range(rounds):
+        asked = (frontier.lease(partition, 1, wait=60) for partition in range(frontier.partitions))
+        await cost.of(asyncio.gather(*asked))
+        cost.count += frontier.partitions
+
+
+async def reserve(frontier: Frontier, rounds: int, cost: Cost) -> None:
+    """Reserves hosts and frees them, as redirects and robots.txt do."""
+    hosts = [frontier.place_host(f"reserved{number}.example.com") for number in range(64)]
+
+    async def once(place: HostPlace) -> None:
+        token = random.randbytes(8)
+        await frontier.reserve_host(place, token)
+        await frontier.free_host(place, token, 0.0)
+
+    for _ in range(rounds):
+        await cost.of(asyncio.gather(*map(once, hosts)))
+        cost.count += len(hosts)
+
+
+async def measure(urls: int, state: Path) -> dict[str, Any]:
     client = await connect_embedded(state)
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
+    names = ("new", "known", "lease", "complete", "look", "reserve", "rest", "rest2")
+    cost = {name: Cost(client) for name in names}
     empty = await used(client)
-    new = await discover(frontier, batches(frontier, urls))
+    await discover(frontier, urls, cost["new"])
     known_bytes = (await used(client) - empty) / urls
-    known = await discover(frontier, batches(frontier, min(urls, 200_000)))
-    rate, lease_cost = await lease_and_complete(frontier, min(urls, 50_000))
-    if urls > 50_000:
-        await lease_and_complete(frontier, urls - 50_000)
+    await discover(frontier, min(urls, 200_000), cost["known"])
+    await work(frontier, min(urls, SAMPLE), cost["lease"], cost["complete"])
+    await work(frontier, urls - cost["lease"].count, cost["rest"], cost["rest2"])
     visited_bytes = (await used(client) - empty) / urls
+    await look(frontier, 50, cost["look"])
+    await reserve(frontier, 20, cost["reserve"])
     await frontier.close()
-    return {
-        "new": new,
-        "known": known,
-        "rate": rate,
-        "lease": lease_cost,
-        "known_bytes": known_bytes,
-        "visited_bytes": visited_bytes,
-    }
+    return {**cost, "known_bytes": known_bytes, "visited_bytes": visited_bytes}
 
 
-def run(urls: int) -> dict[str, float]:
+def run(urls: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="incrawl-bench") as folder:
         try:
             return asyncio.run(measure(urls, Path(folder)))
@@ -133,26 +171,35 @@ def run(urls: int) -> dict[str, float]:
             stop_server(Path(folder))
 
 
-def show(results: dict[int, dict[str, float]]) -> None:
-    table = Table(title="The frontier alone")
+def show(results: dict[str, dict[str, Any]]) -> None:
+    table = Table(title="The frontier alone: calls per second; CPU of server + client for each")
     table.add_column("")
     for urls in results:
-        table.add_column(f"{urls:,} URLs", justify="right")
+        table.add_column(f"{urls} URLs", justify="right")
     rows = {
-        "discover new URLs, per second": ("new", "{:,.0f}"),
-        "discover known URLs, per second": ("known", "{:,.0f}"),
-        "lease + complete, per second": ("rate", "{:,.0f}"),
-        "one lease, µs": ("lease", "{:.1f}"),
-        "memory, known, bytes per URL": ("known_bytes", "{:.0f}"),
-        "memory, after 20 visits, bytes per URL": ("visited_bytes", "{:.0f}"),
+        "discover new URLs": lambda result: result["new"].row(),
+        "discover known URLs": lambda result: result["known"].row(),
+        "lease": lambda result: result["lease"].row(),
+        "complete": lambda result: result["complete"].row(),
+        "lease + complete": lambda result: f"{both(result):>9,.0f}/s",
+        "look in vain at a partition": lambda result: result["look"].row(),
+        "reserve and free a host": lambda result: result["reserve"].row(),
+        "memory of a known URL": lambda result: f"{result['known_bytes']:.0f} bytes",
+        "memory after 20 visits": lambda result: f"{result['visited_bytes']:.0f} bytes",
     }
-    for label, (key, form) in rows.items():
-        scale = 1e6 if key == "lease" else 1
-        table.add_row(label, *(form.format(result[key] * scale) for result in results.values()))
-    Console().print(table)
-    sizes = sorted(results)
-    ratio = results[sizes[-1]]["lease"] / results[sizes[0]]["lease"]
-    Console().print(f"A lease at {sizes[-1]:,} URLs costs {ratio:.2f} × one at {sizes[0]:,}.")
+    for label, text in rows.items():
+        table.add_row(label, *(text(result) for result in results.values()))
+    Console(width=110).print(table)
+
+
+def both(result: dict[str, Any]) -> float:
+    lease, complete = result["lease"], result["complete"]
+    return 1 / float(lease.wall / lease.count + complete.wall / complete.count)
+
+
+def lease_cost(result: dict[str, Any]) -> float:
+    """The server's, which others on the machine disturb least."""
+    return float(result["lease"].server / result["lease"].count)
 
 
 if __name__ == "__main__":
@@ -162,4 +209,8 @@ if __name__ == "__main__":
     parser.add_argument("--urls", type=int, default=1_000_000)
     parser.add_argument("--small", type=int, default=10_000)
     options = parser.parse_args()
-    show({size: run(size) for size in (options.small, options.urls)})
+    # The small one comes before and after the large one: a busy machine must not pass for a slow frontier.
+    before, large, after = run(options.small), run(options.urls), run(options.small)
+    show({f"{options.small:,}": before, f"{options.urls:,}": large, f"again {options.small:,}": after})
+    ratio = 2 * lease_cost(large) / (lease_cost(before) + lease_cost(after))
+    print(f"A lease at {options.urls:,} URLs costs the server {ratio:.2f} × one at {options.small:,}.")

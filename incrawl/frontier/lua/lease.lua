@@ -18,7 +18,7 @@ local AWAITED = 50 -- suspects whose hosts are kept for them
 local DEATHS_TO_QUARANTINE = 3
 local GIVEN = NS .. 'given:' .. token
 
-local now = clock()
+local now = clock('rarely')
 local meta = redis.call('HMGET', META, 'horizon', 'wheel')
 local limit = continuous and now or math.min(now, tonumber(meta[1] or now))
 local turn = tonumber(meta[2] or 0)
@@ -39,33 +39,35 @@ end
 
 -- While the server was away no lease could be renewed: its workers get a moment to do so.
 local function sweep()
-  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 10 then return end
+  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 10 then return 0 end
   local expired = redis.call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
   for _, id in ipairs(expired) do take_back(id) end
+  return #expired
 end
 
 local function add(id, host, record, due, is_suspect)
   ids[#ids + 1] = id
-  for _, value in ipairs({ id, host, record, due, is_suspect and 1 or 0 }) do leases[#leases + 1] = value end
+  local at = #leases
+  leases[at + 1], leases[at + 2], leases[at + 3] = id, host, record
+  leases[at + 4], leases[at + 5] = due, is_suspect and 1 or 0
 end
 
 -- Gives out URLs of one host: `entries` are id, due, id, due, … Written down before they leave the queue.
 local function grant(host, entries, gap, is_suspect)
-  local alone_digit, expiry = is_suspect and '1' or '0', now + lease_ms
-  local expiries, owners, list = {}, {}, nil
+  local alone_digit, expiry = is_suspect and '1' or '0', string.format('%.0f', now + lease_ms)
+  local expiries, owners = {}, {}
   for at = 1, #entries, 2 do
     local id, due = entries[at], entries[at + 1]
     local record = redis.call('HGET', bucket_key(id), id)
     if record then
-      list = list_of(record)
       expiries[#expiries + 1] = expiry
       expiries[#expiries + 1] = id
       owners[#owners + 1] = id
-      owners[#owners + 1] = pack_owner(token, host, list, alone_digit, due)
+      owners[#owners + 1] = pack_owner(token, host, list_of(record), alone_digit, due)
       add(id, host, record, due, is_suspect)
     end
   end
-  if not list then return end
+  if #owners == 0 then return end
   redis.call('ZADD', LEASES, unpack(expiries))
   redis.call('HSET', OWNERS, unpack(owners))
   if gap > 0 then redis.call('HSET', host_key(host), 'lock', token, 'until', expiry) end
@@ -75,21 +77,17 @@ local function look_again(free_at, locked)
   return math.min(free_at, now + (locked and RECHECK or LONGEST_REST))
 end
 
--- Takes up to `share` due URLs off a host's queue. Afterwards the host stands behind the others that
--- are ready: breadth first, also where no gap is kept.
-local function take(list, host, share, gap)
-  local queue = queue_key(list, host)
-  local heads = redis.call('ZRANGE', queue, 0, share - 1, 'WITHSCORES')
+-- Takes the first URLs off a host's queue, those that are due; how many. Afterwards the host stands
+-- behind the others that are ready: breadth first, also where no gap is kept.
+local function take(list, host, heads, gap)
   local entries, taken = {}, {}
   for at = 1, #heads, 2 do
-    if tonumber(heads[at + 1]) <= limit then
-      entries[#entries + 1] = heads[at]
-      entries[#entries + 1] = heads[at + 1]
-      taken[#taken + 1] = heads[at]
-    end
+    if tonumber(heads[at + 1]) > limit then break end
+    entries[at], entries[at + 1] = heads[at], heads[at + 1]
+    taken[#taken + 1] = heads[at]
   end
   grant(host, entries, gap, false)
-  redis.call('ZREM', queue, unpack(taken))
+  redis.call('ZREM', queue_key(list, host), unpack(taken))
   if gap > 0 then
     rescore(host, now + lease_ms, now)
   else
@@ -99,8 +97,9 @@ local function take(list, host, share, gap)
 end
 
 -- Hosts that suspects wait for. Where a gap is kept, their other pages would take every turn.
+local suspects = {}
 local function awaited_hosts()
-  local awaited, suspects = {}, redis.call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
+  local awaited = {}
   if #suspects == 0 then return awaited end
   for _, owner in ipairs(redis.call('HMGET', OWNERS, unpack(suspects))) do
     awaited[unpack_owner(owner).host] = true
@@ -117,25 +116,27 @@ local function lease_from(list, share)
     if not top[1] or tonumber(top[2]) >= now + 1 then return 0 end
     local host = top[1]
     local free_at, locked, gap = host_state(host, default_gap)
-    local head = redis.call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
-    if not head[1] then
+    local most = gap > 0 and 1 or share
+    local heads = redis.call('ZRANGE', queue_key(list, host), 0, most - 1, 'WITHSCORES')
+    if not heads[1] then
       redis.call('ZREM', ready, host)
     elseif free_at > now then
       redis.call('ZADD', ready, look_again(free_at, locked), host)
     elseif gap > 0 and awaited[host] then
       redis.call('ZADD', ready, now + RECHECK, host)
-    elseif tonumber(head[2]) > limit then
+    elseif tonumber(heads[2]) > limit then
       -- Due again since the run began: the next run's work, and in no one's way until then.
-      redis.call('ZADD', ready, math.max(tonumber(head[2]), now + RECHECK), host)
+      redis.call('ZADD', ready, math.max(tonumber(heads[2]), now + RECHECK), host)
     else
-      return take(list, host, gap > 0 and 1 or share, gap)
+      return take(list, host, heads, gap)
     end
     looks = looks - 1
   end
   return 0
 end
 
--- Where only one list has work there are no turns to keep, and hosts give their share all at once.
+-- How many URLs a host gives at once, 0 if no host is ready. Where several lists have work, one at a
+-- time, so that they keep their turns.
 local function share_of_hosts()
   local busy, ready_hosts = 0, 0
   for list = 0, LISTS - 1 do
@@ -145,7 +146,7 @@ local function share_of_hosts()
       ready_hosts = hosts
     end
   end
-  return busy == 1 and math.ceil(count / ready_hosts) or 1
+  return busy == 1 and math.ceil(count / ready_hosts) or math.min(busy, 1)
 end
 
 local function lease_next(share)
@@ -162,6 +163,7 @@ end
 
 -- The first suspect whose host may be visited, and what is known of it; the others are put off.
 local function free_suspect()
+  if #suspects == 0 then return end
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
     local lease = unpack_owner(redis.call('HGET', OWNERS, id))
     local free_at, locked, gap = host_state(lease.host, default_gap)
@@ -194,9 +196,7 @@ local function wait_for_held()
     local wait = math.max(due, locked and math.min(free_at, now + RECHECK) or free_at) - now
     if wait <= longest_wait and (soonest < 0 or wait < soonest) then soonest = math.max(1, wait) end
   end
-  for _, id in ipairs(redis.call('ZRANGE', SUSPECTS, 0, SCAN - 1)) do
-    consider(unpack_owner(redis.call('HGET', OWNERS, id)).host, now)
-  end
+  for host in pairs(awaited) do consider(host, now) end
   for list = 0, LISTS - 1 do
     local hosts = redis.call('ZRANGEBYSCORE', ready_key(list), '-inf', now + longest_wait, 'LIMIT', 0, SCAN)
     for _, host in ipairs(hosts) do
@@ -208,21 +208,23 @@ local function wait_for_held()
   return soonest
 end
 
-local given = redis.call('GET', GIVEN)
+local given, swept = redis.call('GET', GIVEN), 0
+if not given then swept = sweep() end
+suspects = redis.call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
+awaited = awaited_hosts()
 if given then
   give_again(given)
+elseif alone then
+  lease_suspect()
 else
-  sweep()
-  awaited = awaited_hosts()
-  if alone then
-    lease_suspect()
-  else
-    local share = share_of_hosts()
-    while #ids < count and lease_next(share) do end
-  end
-  if turn ~= tonumber(meta[2] or 0) then redis.call('HSET', META, 'wheel', turn % #WHEEL) end
-  if #ids > 0 then redis.call('SET', GIVEN, table.concat(ids), 'PX', lease_ms) end
+  local share = share_of_hosts()
+  while share > 0 and #ids < count and lease_next(share) do end
 end
+if not given and #ids > 0 then
+  redis.call('HSET', META, 'wheel', turn % #WHEEL)
+  redis.call('SET', GIVEN, table.concat(ids), 'PX', lease_ms)
+end
+if swept + #ids > 0 then clock() end
 
 local wait = 0
 if #ids == 0 then wait = looks > 0 and wait_for_held() or 1 end

@@ -15,6 +15,7 @@ local QUARANTINE = NS .. 'quarantine'
 local LISTS = 3
 local RECORDS_PER_BUCKET = 32
 local SILENCE = 5000 -- ms without any call after which workers get time to renew their leases
+local OFTEN_ENOUGH = 1000 -- ms between two notes of the time where nothing else is written
 local CATCHING_UP = 0.9 -- speed of a clock that is ahead of the server's
 local LONGEST_REST = 30000 -- ms after which a closed host is looked at again: others may have opened it
 
@@ -34,9 +35,10 @@ local function read_clock()
   return math.max(server, last + CATCHING_UP * passed), server, last
 end
 
--- The time, which a call that writes also notes.
-local function clock()
+-- The time, which a call that writes also notes; `rarely`: not more often than needed to see silences.
+local function clock(rarely)
   local now, server, last = read_clock()
+  if rarely and now - last < OFTEN_ENOUGH then return math.floor(now) end
   if now > server then
     redis.call('SET', CLOCK, string.format('%.1f:%.0f', now, server))
   elseif now > last then
