@@ -192,7 +192,7 @@ async def test_hundreds_of_expired_leases_all_come_back(bench: Bench) -> None:
     async with bench.open() as frontier:
         everything = [f"{A}{n}" for n in range(230)]
         await discover(frontier, *everything)
-        assert len(await take(frontier, 230)) == 230
+        assert [len(await take(frontier)) for _ in range(3)] == [100, 100, 30]
         await die(frontier)
         back: list[str] = []
         while leases := await take(frontier, alone=True):

@@ -1,7 +1,8 @@
 """Carries calls to the server, many at a time, and waits while the server is away.
 
 Script calls made while a batch is under way leave together in the next one: tasks write straight-line
-code and the server still sees few, full round trips. A server that is out of reach, loading, failing
+code and the server still sees few, full round trips. Where many calls wait, a second batch is under way
+at the same time, so that neither side waits for the other. A server that is out of reach, loading, failing
 over or full is waited for; its absence is told once, and so is its return.
 """
 
@@ -30,7 +31,8 @@ from incrawl.frontier.scripts import Script
 
 logger = logging.getLogger(__name__)
 
-BATCH = 128
+BATCH = 16
+SENDERS = 2
 FIRST_PAUSE, LONGEST_PAUSE = 0.05, 1.0
 _AWAY = (
     ConnectionError,
@@ -67,7 +69,7 @@ class Caller:
         self.client = client
         self._clustered = isinstance(client, RedisCluster)
         self._queue: list[Call] = []
-        self._sender: asyncio.Task[None] | None = None
+        self._senders: set[asyncio.Task[None]] = set()
         self._waiting = 0  # calls that the server could not take yet
 
     async def call(self, script: Script, *arguments: Any) -> Any:
@@ -77,8 +79,8 @@ class Caller:
             return await self._patiently(lambda: self._evaluate(script, arguments))
         call = Call(script, arguments, asyncio.get_running_loop().create_future())
         self._queue.append(call)
-        if self._sender is None:
-            self._sender = asyncio.create_task(self._send())
+        if not self._senders or (len(self._queue) > BATCH and len(self._senders) < SENDERS):
+            self._senders.add(asyncio.create_task(self._send()))
         return await call.answer
 
     async def command(self, *words: Any) -> Any:
@@ -112,7 +114,8 @@ class Caller:
                 elif not any(call.tried for call in self._queue):
                     pause = self._stop_waiting(pause)
         finally:
-            self._sender = None
+            self._senders.discard(asyncio.current_task())  # at once: the next call looks whether one is left
+            self._stop_waiting(pause)
 
     def _hand_out(self, batch: list[Call], replies: list[Any]) -> BaseException | None:
         """Gives each call its reply; returns why others have to be sent again."""

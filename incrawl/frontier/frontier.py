@@ -136,10 +136,13 @@ class Frontier:
         return total
 
     async def lease(self, partition: int, count: int, *, alone: bool = False, wait: float = 0.0) -> Grant:
-        """Up to `count` due URLs, or with `alone` one suspect. `wait`: how far ahead is in sight."""
+        """Up to `count` due URLs, or with `alone` one suspect. `wait`: how far ahead is in sight.
+
+        However many are asked for, a call gives no more than BATCH.
+        """
         token = os.urandom(8)
         now, wait_ms, leased, suspects, *granted = await self.run(
-            "lease", partition, token, count, round(self.lease_time * 1000), self.gap_ms,
+            "lease", partition, token, min(count, BATCH), round(self.lease_time * 1000), self.gap_ms,
             int(self.continuous), int(alone), round(wait * 1000),
         )  # fmt: skip
         self._set_clock(now)
@@ -152,7 +155,13 @@ class Frontier:
         by_partition: dict[int, list[Lease]] = defaultdict(list)
         for lease in leases:
             by_partition[lease.place.host.partition].append(lease)
-        answers = await asyncio.gather(*(self._renew_batch(*batch) for batch in by_partition.items()))
+        answers = await asyncio.gather(
+            *(
+                self._renew_batch(partition, batch[start : start + BATCH])
+                for partition, batch in by_partition.items()
+                for start in range(0, len(batch), BATCH)
+            )
+        )
         return [lease for lost in answers for lease in lost]
 
     async def _renew_batch(self, partition: int, leases: Sequence[Lease]) -> list[Lease]:
@@ -201,7 +210,12 @@ class Frontier:
         """The server may have gone away after the write and before its answer: then it was ours."""
         place = ending.lease.place
         known = await self.run("look", place.host.partition, place.id, place.host.id)
-        return known is not None and _same_visit(unpack(known[0]), unpack(pack(ending.record)))
+        if known is None:
+            return False
+        found, ours, before = unpack(known[0]), unpack(pack(ending.record)), ending.lease.record
+        # A version that only this visit can have named stays ours, whoever has visited the page since.
+        brought = ours.document != before.document and found.document == ours.document
+        return brought or _same_visit(found, ours)
 
     async def release(
         self, lease: Lease, *, delay: float | None = None, since_response: float | None = None

@@ -49,7 +49,7 @@ end
 local replies = {}
 for page, id in ipairs(ids) do
   local at = (page - 1) * PAGE + 1
-  local lease = owners[page] and unpack_owner(owners[page])
+  local lease = unpack_owner(owners[page])
   local ours = lease and lease.token == pages[at + 1]
   if ours then complete(id, lease, pages[at + 2], pages[at + 3], pages[at + 4]) end
   replies[page] = ours and 1 or 0

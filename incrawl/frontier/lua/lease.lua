@@ -28,6 +28,7 @@ local ids, leases = {}, {}
 -- was alone with its worker counts against it.
 local function take_back(id)
   local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+  if not lease then return drop_lease(id) end
   rescore(lease.host, (free_host(lease.host, { [lease.token] = true }, now, 0, default_gap)), now)
   if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
     drop_lease(id)
@@ -102,7 +103,7 @@ local function awaited_hosts()
   local awaited = {}
   if #suspects == 0 then return awaited end
   for _, owner in ipairs(redis.call('HMGET', OWNERS, unpack(suspects))) do
-    awaited[unpack_owner(owner).host] = true
+    if owner then awaited[unpack_owner(owner).host] = true end
   end
   return awaited
 end
@@ -166,9 +167,13 @@ local function free_suspect()
   if #suspects == 0 then return end
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
     local lease = unpack_owner(redis.call('HGET', OWNERS, id))
-    local free_at, locked, gap = host_state(lease.host, default_gap)
-    if free_at <= now then return id, lease, gap end
-    redis.call('ZADD', SUSPECTS, look_again(free_at, locked), id)
+    if lease then
+      local free_at, locked, gap = host_state(lease.host, default_gap)
+      if free_at <= now then return id, lease, gap end
+      redis.call('ZADD', SUSPECTS, look_again(free_at, locked), id)
+    else
+      redis.call('ZREM', SUSPECTS, id)
+    end
   end
 end
 

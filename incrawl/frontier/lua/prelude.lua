@@ -101,10 +101,12 @@ end
 local function level_of(record) return string.byte(record, 1) end
 local function list_of(record) return string.byte(record, 2) end
 
--- An owner is token (8 bytes), host (8), list (1 digit), alone (1 digit), due time.
+-- An owner is token (8 bytes), host (8), list (1 digit), alone (1 digit), due time. It may be missing where
+-- a server evicts keys against all advice: its page comes to rest, and the others go on.
 local function pack_owner(token, host, list, alone, due) return token .. host .. list .. alone .. due end
 
 local function unpack_owner(owner)
+  if not owner then return nil end
   return {
     token = string.sub(owner, 1, 8),
     host = string.sub(owner, 9, 16),
@@ -162,11 +164,8 @@ end
 
 -- The lease of `id` if `token` still holds it, else nil.
 local function held_lease(id, token)
-  local owner = redis.call('HGET', OWNERS, id)
-  if not owner then return nil end
-  local lease = unpack_owner(owner)
-  if lease.token ~= token then return nil end
-  return lease
+  local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+  return lease and lease.token == token and lease or nil
 end
 
 local function drop_lease(id)

@@ -1,0 +1,85 @@
+"""Answers that are lost, calls that are huge, looks in vain, keys that are gone: the frontier bears them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from frontiers import LEASE, Bench, advance, discover, in_loop, known, take, urls
+from redis.asyncio import RedisCluster
+
+from incrawl.frontier import keys, operations
+from incrawl.frontier.frontier import Ending, Frontier
+
+A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+
+
+@in_loop
+async def test_a_version_whose_answer_was_lost_is_ours_although_another_worker_came_since(
+    bench: Bench,
+) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        [lease] = await take(frontier)
+        record = replace(lease.record, visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
+        assert await frontier.complete(lease, record, delay=0, since_response=None)
+        await frontier.begin()
+        [other] = await take(frontier)
+        failed = replace(other.record, visits=2, failures=1)
+        assert await frontier.complete(other, failed, delay=100, since_response=None)
+        assert await frontier.complete(lease, record, delay=0, since_response=None)
+        assert (await known(frontier, A)).record.visits == 2
+        assert not await frontier.complete(other, replace(failed, visits=3), delay=0, since_response=None)
+
+
+@in_loop
+async def test_no_call_is_too_large_for_a_script(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, *(f"{A}{n}" for n in range(4500)))
+        leases = []
+        while found := (await frontier.lease(0, 10_000)).leases:
+            leases += found
+        assert len(leases) == 4500
+        assert await frontier.renew(leases) == []
+        endings = [Ending(lease, lease.record, 100.0, None) for lease in leases]
+        assert all(await frontier.complete_all(endings))
+
+
+@in_loop
+async def test_looks_in_vain_leave_the_servers_disk_alone(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        [lease] = await take(frontier)
+        await frontier.complete(lease, lease.record, delay=1000, since_response=None)
+        before, started = await writes(frontier), await frontier.run("clock", 0)
+        for _ in range(50):
+            assert await take(frontier) == []
+        seconds = (await frontier.run("clock", 0) - started) / 1000
+        assert await writes(frontier) - before <= seconds + 1
+
+
+async def writes(frontier: Frontier) -> int:
+    """Changes that the partition's server has made to its data."""
+    node = frontier.client
+    if isinstance(node, RedisCluster):
+        node = node.get_node_from_key(keys.tag(0).decode())
+    facts = await node.execute_command("INFO", "persistence")
+    return int(facts["rdb_changes_since_last_save"])
+
+
+@in_loop
+async def test_a_server_that_has_evicted_who_has_what_still_gives_out_pages(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        await take(frontier)
+        await advance(frontier, LEASE + 1)
+        assert await take(frontier) == []  # A is suspect now
+        await discover(frontier, B)
+        await take(frontier)
+        await frontier.client.delete(keys.namespace_prefix(0, frontier.namespace) + b"owners")
+        await advance(frontier, LEASE + 1)
+        await discover(frontier, C)
+        await frontier.begin()
+        assert urls(await take(frontier)) == [C]
+        assert await take(frontier, alone=True) == []
+        counts = await operations.counts(frontier)
+        assert (counts.known, counts.leased, counts.suspects) == (3, 1, 0)
