@@ -3,7 +3,7 @@
 Each line on its input is a JSON object: `words` of the command line, `environment`, `log`, `clock`
 (seconds by which the new process's clock is off), and where needed `out` (a file for standard output, else
 the log), `code` (a file for the exit code), `folder` to work in, `largest_file` (bytes that a file may
-have). Each line on its output is the pid of a crawl.
+have), `module` (whose `main` is run instead of a command). Each line on its output is the pid of a crawl.
 The crawls are real `scrapy crawl` processes; only the second that importing takes is saved.
 """
 
@@ -62,6 +62,9 @@ def become_crawl(order: dict[str, Any]) -> None:
         resource.setrlimit(resource.RLIMIT_FSIZE, (order["largest_file"],) * 2)
     if order["clock"]:
         set_clock_off(order["clock"])
+    if "module" in order:
+        import_module(order["module"]).main()
+        return
     from scrapy.cmdline import execute
 
     execute(["scrapy", *order["words"]])
@@ -82,6 +85,7 @@ def live(order: dict[str, Any]) -> NoReturn:
     code: Any = 70
     try:
         become_crawl(order)
+        code = 0
     except SystemExit as end:
         code = end.code if isinstance(end.code, int) else 1
     except BaseException:

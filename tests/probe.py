@@ -1,20 +1,20 @@
 """Runs plain Scrapy with single components of incrawl in a process of its own, and tells what happened.
 
-`probe(urls, settings)` is for tests. Run as a script, it reads a job from standard input, requests
-its URLs and prints what became of each, the stats, and the memory used.
+`probe(urls, settings)` is for tests. Its process reads a job from a file, requests its URLs and writes
+what became of each, the stats, and the memory used into another.
 """
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
 import sys
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
-ROOT = Path(__file__).parents[1]
+from crawls import forker, until
 
 SAFE_SETTINGS: dict[str, Any] = {
     "DOWNLOAD_HANDLERS": {
@@ -65,25 +65,20 @@ def probe(
 ) -> Report:
     """Requests each URL once. `names` says what a name resolves to: at each look-up the next address."""
     job = {"urls": urls, "settings": {**SAFE_SETTINGS, **settings}}
-    environment = {
-        **os.environ,
-        "PROBE_NAMES": json.dumps(names or {}),
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}",
-    }
-    done = subprocess.run(
-        [sys.executable, "-m", "probe"],
-        cwd=ROOT,
-        input=json.dumps(job),
-        capture_output=True,
-        text=True,
-        env=environment,
-        timeout=timeout,
-        check=False,
-    )
-    assert done.returncode == 0, done.stderr
-    report = json.loads(done.stdout)
+    with TemporaryDirectory() as place:
+        files = {name: Path(place, name) for name in ("job", "out", "log", "code")}
+        files["job"].write_text(json.dumps(job))
+        environment = {**os.environ, "PROBE_NAMES": json.dumps(names or {}), "PROBE_JOB": str(files["job"])}
+        pid = forker().fork(
+            [], files["log"], Path(place), environment=environment, module="probe",
+            out=str(files["out"]), code=str(files["code"]),
+        )  # fmt: skip
+        until(lambda: files["code"].exists() and files["code"].read_text(), timeout)
+        log = files["log"].read_text(errors="replace")
+        assert files["code"].read_text() == "0", f"probe {pid}: {log}"
+        report = json.loads(files["out"].read_text())
     outcomes = {url: Outcome(**told) for url, told in report["outcomes"].items()}
-    return Report(outcomes, report["stats"], report["peak_megabytes"], done.stderr)
+    return Report(outcomes, report["stats"], report["peak_megabytes"], log)
 
 
 def main() -> None:
@@ -92,7 +87,7 @@ def main() -> None:
     from scrapy import Request, Spider
     from scrapy.crawler import CrawlerProcess
 
-    job = json.load(sys.stdin)
+    job = json.loads(Path(os.environ["PROBE_JOB"]).read_text())
     outcomes: dict[str, dict[str, Any]] = {}
 
     class Probe(Spider):
@@ -129,7 +124,3 @@ def main() -> None:
     }
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     json.dump({"outcomes": outcomes, "stats": stats, "peak_megabytes": peak}, sys.stdout)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -13,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import ROOT, Crawl, Reply, Site, html, short_dir, until
+from crawls import Crawl, Reply, Site, html, short_dir, until
+from typed import typed
 
 from incrawl.core.records import Outcome
 from incrawl.frontier import operations
@@ -47,12 +46,9 @@ class Told:
         return [entry.outcome for entry in self.entries(path)]
 
     def type(self, *words: str) -> Any:
-        options = ["-s", f"INCRAWL_STATE_DIR={self.crawl.state_dir}", "--json"]
-        run = subprocess.run(
-            [sys.executable, "-m", "scrapy", *words, *options], cwd=ROOT, capture_output=True, text=True
-        )
-        assert (run.returncode, run.stderr) == (0, "")
-        return [json.loads(line) for line in run.stdout.splitlines()]
+        run = typed(*words, "--json", project="incrawl", INCRAWL_STATE_DIR=self.crawl.state_dir)
+        assert (run.code, run.err) == (0, "")
+        return [json.loads(line) for line in run.out.splitlines()]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,9 +9,8 @@ from typing import Any
 
 import pytest
 from crawls import short_dir
-from scrapy.cmdline import execute
-from scrapy.settings import Settings
 from shelves import Shelf, page
+from typed import Typed, typed
 
 from incrawl.core.values import Rate
 from incrawl.frontier import shared
@@ -26,23 +24,17 @@ EVIL = "http://site1.test/\x1b[31m[red]"
 @dataclass
 class Terminal:
     shelf: Shelf
-    capture: pytest.CaptureFixture[str]
 
-    def type(self, *words: str) -> tuple[int, str, str]:
-        """Runs a command; exit code, output, errors."""
-        settings = Settings({"BOT_NAME": "shop", "COMMANDS_MODULE": "incrawl.commands"})
-        settings.set("INCRAWL_STATE_DIR", str(self.shelf.state_dir), "project")
-        settings.set("INCRAWL_REPOSITORY_DIR", str(self.shelf.repository.root), "project")
-        settings.set("INCRAWL_NAMESPACE", self.shelf.namespace, "project")
-        with pytest.raises(SystemExit) as end:
-            execute(["scrapy", *words], settings)
-        seen = self.capture.readouterr()
-        return int(end.value.code or 0), seen.out, seen.err
+    def type(self, *words: str) -> Typed:
+        return typed(
+            *words,
+            INCRAWL_STATE_DIR=self.shelf.state_dir,
+            INCRAWL_REPOSITORY_DIR=self.shelf.repository.root,
+            INCRAWL_NAMESPACE=self.shelf.namespace,
+        )
 
     def json(self, *words: str) -> Any:
-        code, out, err = self.type(*words, "--json")
-        assert (code, err) == (0, "")
-        return json.loads(out)
+        return self.type(*words, "--json").json()
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +44,10 @@ def server_dir() -> Iterator[Path]:
 
 
 @pytest.fixture
-def terminal(
-    server_dir: Path, request: pytest.FixtureRequest, capsys: pytest.CaptureFixture[str]
-) -> Terminal:
+def terminal(server_dir: Path, request: pytest.FixtureRequest) -> Terminal:
     shelf = Shelf(server_dir, request.node.name)
     shelf.visit({HUB: LEAVES} | {url: [HUB] for url in LEAVES}, last_modified="Mon, 02 Nov 2026 00:00:00 GMT")
-    return Terminal(shelf, capsys)
+    return Terminal(shelf)
 
 
 def test_rank_tells_all_and_writes_it(terminal: Terminal) -> None:

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from scrapy.cmdline import execute
-from scrapy.settings import Settings
+from typed import Typed, typed
 
 from incrawl.cli.namespaces import choose_namespace
 from incrawl.core.records import Observation, Outcome, UrlRecord
@@ -36,7 +35,6 @@ class Crawl:
     """A crawl's state as a command finds it."""
 
     state_dir: Path
-    capture: pytest.CaptureFixture[str]
 
     @property
     def repository(self) -> Repository:
@@ -64,25 +62,16 @@ class Crawl:
         known: operations.Known | None = self.frontier(lambda frontier: operations.look(frontier, url))
         return known
 
-    def type(self, *words: str, project: str = "shop") -> tuple[int, str, str]:
-        """Runs a command as typed; exit code, output, errors."""
-        settings = Settings({"BOT_NAME": project, "COMMANDS_MODULE": "incrawl.commands"})
-        settings.set("INCRAWL_STATE_DIR", str(self.state_dir), "project")
-        with pytest.raises(SystemExit) as end:
-            execute(["scrapy", *words], settings)
-        seen = self.capture.readouterr()
-        return int(end.value.code or 0), seen.out, seen.err
+    def type(self, *words: str, project: str = "shop") -> Typed:
+        return typed(*words, project=project, INCRAWL_STATE_DIR=self.state_dir)
 
     def json(self, *words: str) -> Any:
-        code, out, err = self.type(*words, "--json")
-        assert (code, err) == (0, "")
-        assert out.count("\n") == 1
-        return json.loads(out)
+        return self.type(*words, "--json").json()
 
 
 @pytest.fixture
-def crawl(server: str, state_dir: Path, capsys: pytest.CaptureFixture[str]) -> Crawl:
-    return Crawl(state_dir, capsys)
+def crawl(server: str, state_dir: Path) -> Crawl:
+    return Crawl(state_dir)
 
 
 def stored(crawl: Crawl, url: str = PAGE, **facts: Any) -> str:
@@ -368,19 +357,6 @@ def test_an_unclear_namespace_is_asked_for(known: set[str], spider: str | None) 
 def test_commands_work_outside_a_project(crawl: Crawl) -> None:
     crawl.know(UrlRecord(PAGE))
     assert '"known": 1' in crawl.type("status", "--json", project="scrapybot")[1]
-
-
-def test_installed_commands_are_found_outside_any_project(crawl: Crawl, tmp_path: Path) -> None:
-    crawl.know(UrlRecord(PAGE))
-    done = subprocess.run(
-        [sys.executable, "-m", "scrapy", "due", "--json", "-s", f"INCRAWL_STATE_DIR={crawl.state_dir}"],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        check=False,
-    )
-    assert done.stderr == ""
-    assert json.loads(done.stdout)["due"] == 1
 
 
 def test_changes_needs_no_server_and_stops_with_its_reader(tmp_path: Path) -> None:

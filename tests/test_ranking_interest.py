@@ -1,12 +1,10 @@
 """Interest from access logs: lines, users, percentiles, and the command over real files."""
 
 import gzip
-import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from typed import Typed, typed
 
 from incrawl.core.ranking.interest import Hit, Readers, percentiles
 from incrawl.core.ranking.logs import LogReader, log_time
@@ -124,20 +122,22 @@ def test_interest_in_fig_4_of_the_paper():
     assert percentiles({}, []) == {}
 
 
-def interest(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    """`scrapy interest`, in a project of its own whose settings name the commands, no more."""
-    (cwd / "scrapy.cfg").write_text("[settings]\ndefault = own_settings\n")
-    (cwd / "own_settings.py").write_text('COMMANDS_MODULE = "incrawl.commands"\n')
-    command = [sys.executable, "-m", "scrapy", "interest", "--dry-run", *arguments]
-    return subprocess.run(command, cwd=cwd, capture_output=True, text=True, timeout=120)
+def interest(*arguments: str) -> Typed:
+    return typed("interest", "--dry-run", *arguments)
 
 
-def test_the_command_reads_plain_and_packed_logs_and_prints_json(tmp_path):
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_the_command_reads_plain_and_packed_logs_and_prints_json(folder):
     lines = [combined("/a", user=f"9.9.9.{number}") for number in range(4)] + [combined("/b"), "rubbish"]
-    (tmp_path / "one.log").write_text("\n".join(lines[:3]) + "\n")
-    (tmp_path / "two.log").write_bytes(gzip.compress("\n".join(lines[3:]).encode()))
-    done = interest("--site", "http://example.com", "--json", "one.log", "two.log", cwd=tmp_path)
-    report = json.loads(done.stdout)
+    (folder / "one.log").write_text("\n".join(lines[:3]) + "\n")
+    (folder / "two.log").write_bytes(gzip.compress("\n".join(lines[3:]).encode()))
+    done = interest("--site", "http://example.com", "--json", "one.log", "two.log")
+    report = done.json()
     assert [(page["url"], page["users"], page["interest"]) for page in report["pages"]] == [
         ("http://example.com/a", 4, 1.0),
         ("http://example.com/b", 1, 0.0),
@@ -145,20 +145,20 @@ def test_the_command_reads_plain_and_packed_logs_and_prints_json(tmp_path):
     assert report["lines"] == {"hits": 5, "robots": 0, "other": 0, "bad": 1}
 
 
-def test_the_command_shows_a_table_in_which_a_page_cannot_speak_to_the_terminal(tmp_path):
-    (tmp_path / "one.log").write_text(combined("/\x1b]0;owned\x07") + "\n" + combined("/plain") + "\n")
-    done = interest("--site", "http://example.com", "one.log", cwd=tmp_path)
-    assert "http://example.com/plain" in done.stdout
-    assert "2 pages" in done.stdout
-    assert "\x1b]0" not in done.stdout
+def test_the_command_shows_a_table_in_which_a_page_cannot_speak_to_the_terminal(folder):
+    (folder / "one.log").write_text(combined("/\x1b]0;owned\x07") + "\n" + combined("/plain") + "\n")
+    done = interest("--site", "http://example.com", "one.log")
+    assert "http://example.com/plain" in done.out
+    assert "2 pages" in done.out
+    assert "\x1b]0" not in done.out
 
 
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [((), "at least one log file"), (("none.log",), "none.log"), (("--window", "soon", "x"), "--window")],
 )
-def test_mistakes_are_told_in_one_sentence(arguments, words, tmp_path):
-    done = interest(*arguments, cwd=tmp_path)
-    assert done.returncode == 2
-    assert words in done.stderr + done.stdout
-    assert "Traceback" not in done.stderr
+def test_mistakes_are_told_in_one_sentence(arguments, words, folder):
+    done = interest(*arguments)
+    assert done.code == 2
+    assert words in done.err + done.out
+    assert "Traceback" not in done.err

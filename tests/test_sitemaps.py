@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from incrawl.core.lastmod import Claims, is_news
-from incrawl.core.sitemaps import MAX_ENTRIES, Kind, Sitemap, read_date, read_sitemap
+from incrawl.core.sitemaps import MAX_BYTES, MAX_ENTRIES, Kind, Sitemap, read_date, read_sitemap
 
 BASE = "https://a.test/sitemap.xml"
 SCHEMA = 'xmlns="http://www.sitemaps.org/schemas/sitemap/0.9"'
@@ -127,7 +127,7 @@ def test_size_and_number_are_bounded() -> None:
     sitemap = read_sitemap(f"<urlset {SCHEMA}>{many}</urlset>".encode(), BASE)
     assert sitemap is not None
     assert (len(sitemap.entries), sitemap.whole) == (MAX_ENTRIES, False)
-    bomb = gzip.compress(b" " * 200_000_000, 1)
+    bomb = gzip.compress(b" " * (MAX_BYTES + 1), 1)
     assert read_sitemap(bomb, BASE) is None
 
 
