@@ -8,6 +8,7 @@ from functools import cached_property
 from html import unescape
 from typing import Any
 from urllib.parse import urljoin, urlsplit
+from xml.sax.saxutils import escape
 
 import numpy as np
 import xxhash
@@ -90,22 +91,22 @@ def normal_targets(links: Links, ignored: Ignored) -> list[bytes]:
     noisy = has_noise(joined) or b"/cdn-cgi/l/" in joined or b"script:" in joined
     if not noisy and not (origin and origin in joined):
         return links.targets
-    if not noisy:
-        return [target.removeprefix(origin) for target in links.targets]
-    return [_normal(target, origin, ignored) for target in links.targets]
+    own = [target.removeprefix(origin) for target in links.targets]
+    return [_normal(target, ignored) for target in own] if noisy else own
 
 
-def _normal(target: bytes, origin: bytes, ignored: Ignored) -> bytes:
+def _normal(target: bytes, ignored: Ignored) -> bytes:
     if target.startswith(_SCRIPT):
         return b""
-    target = _HIDDEN_MAIL.sub(b"", target.removeprefix(origin))
+    target = _HIDDEN_MAIL.sub(b"", target)
     if b"?" not in target and b";" not in target:
         return target
     link = unescape(target.decode("utf-8", "replace"))
     plain = plain_link(link)
-    if plain != link:
-        ignored.add("session or token in link", link)
-    return plain.encode()
+    if plain == link:
+        return target
+    ignored.add("session or token in link", link)
+    return escape(plain, {'"': "&quot;"}).encode()  # as links are written that hold nothing of the kind
 
 
 def scripts_in_links(links: Links) -> list[bytes]:
