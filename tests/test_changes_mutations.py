@@ -44,7 +44,9 @@ def text(tree: Tree, chance: Chance, change: Callable[[str, int], str]) -> None:
         (element, at)
         for element in elements(tree)
         for at in range(len(element.text or "") - 1)
-        if element.text[at : at + 2].isalpha() and element.text[at] != element.text[at + 1]
+        if element.text[at : at + 2].isalpha()
+        and element.text[at].swapcase() != element.text[at]
+        and element.text[at] != element.text[at + 1]
     ]
     element, at = one(places, chance)
     element.text = change(element.text, at)

@@ -39,6 +39,7 @@ PIECES = [
     "<a href=", "<a href='/x?", '<p class="a b', "\0", "\x01", "\x1b[2J", "\u202e", "é", "日本",
     "\U0001f600", "\ud7ff", "text", " ", "\n", "12:30", "<p <=x>", '<a href="x""y=z">', "<a<b>",
     '<p a"b=c>', "<font size=7>", "<p style='font-size:999999em'>", "<base href='http://['>",
+    "<p {a}\"='1'>", "<p a\x01\"b=1>", "<p \ufffe='",
     "<meta charset=utf-7>", "<svg:rect/>", "<frameset>", "<plaintext>", "<xmp>",
 ]  # fmt: skip
 soup = some.lists(some.sampled_from(PIECES), max_size=60).map("".join)

@@ -23,6 +23,7 @@ SHARED = 0.5
 """A page on which so much of the earlier version's text is left is that page, whatever lies over it."""
 
 _LOOKED_AT = 300_000
+_DECLARATION = 20  # words; in longer paragraphs a phrase may be quoted
 _SENTENCE = 12  # words; shorter paragraphs are menus and labels
 
 
@@ -85,6 +86,13 @@ class Look:
     def says(self, *phrases: str) -> str:
         return next((phrase for phrase in phrases if phrase in self.text), "")
 
+    def declares(self, *phrases: str) -> str:
+        """The first of some phrases that the page says in a short paragraph of its own, not in passing."""
+        texts = [
+            text.lower() for text in (self.title, *self.analysis.texts) if len(text.split()) <= _DECLARATION
+        ]
+        return next((phrase for phrase in phrases if any(phrase in text for text in texts)), "")
+
 
 def recognise(
     body: bytes,
@@ -143,13 +151,14 @@ def _cookie_wall(look: Look) -> str:
 def _parking(look: Look) -> str:
     if look.prose > LITTLE_PROSE * 2:
         return ""
-    return look.has(*words.PARKING_HOSTS) or look.says(*words.PARKING_PHRASES)
+    return look.has(*words.PARKING_HOSTS) or look.declares(*words.PARKING_PHRASES)
 
 
 def _error(look: Look) -> str:
     if look.prose > LITTLE_PROSE:
         return ""
-    return next((heading for heading in look.headings if words.ERROR.fullmatch(heading)), "")
+    heading = next((heading for heading in look.headings if words.ERROR.fullmatch(heading)), "")
+    return heading or look.says(*words.ERROR_PHRASES)
 
 
 def _one_of(headings: list[str], phrases: frozenset[str]) -> str:

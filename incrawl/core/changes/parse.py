@@ -37,7 +37,7 @@ def read_page(page: bytes, form: Form, rules: IgnoreRules = NO_RULES) -> tuple[M
         for xpath in rules.xpaths:
             _take_out(root, xpath, extras.ignored)
         markup = _markup_of(root, xml=xml)
-        if markup.levels.max() < DEEPEST:
+        if markup is not None and markup.levels.max() < DEEPEST:
             return markup, extras
     extras = Extras()
     return read_written(rewrite(page.decode("utf-8", "replace"), extras, xml=xml), xml=xml), extras
@@ -106,17 +106,23 @@ def _as_html(plain: bytes) -> bytes:
     ).encode()
 
 
-def _markup_of(root: Any, *, xml: bool) -> Markup:
-    """Columns of a tree, names that hold delimiters put right first where there are any."""
+def _markup_of(root: Any, *, xml: bool) -> Markup | None:
+    """Columns of a tree, names that hold delimiters put right first; None where they cannot be."""
     try:
         return read_markup(root, xml=xml)
     except MarkupError:
-        _rename_strange(root)
-        return read_markup(root, xml=xml)
+        try:
+            _rename_strange(root)
+            return read_markup(root, xml=xml)
+        except (ValueError, KeyError):
+            return None
 
 
 def _rename_strange(root: Any) -> None:
-    """Broken markup such as `<a href="x""y">` yields names that no writer of XML can write."""
+    """Broken markup such as `<a href="x""y">` yields names that no writer of XML can write.
+
+    Binary data may yield some that lxml cannot even take away: it raises ValueError or KeyError.
+    """
     for element in root.iter(etree.Element):
         if _STRANGE.search(element.tag):
             element.tag = "x-" + _STRANGE.sub("", element.tag)

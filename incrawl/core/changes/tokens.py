@@ -44,6 +44,7 @@ def _written(page: str, *, xml: bool) -> Iterator[str]:
             depth -= 1
             yield f"</{name}>"
     yield _text(page[end:])
+    yield "</html>" * depth  # whatever is still open ends here
 
 
 def _text(written: str) -> str:
