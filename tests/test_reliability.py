@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
-from drills import Figures, kill_at_hubs, kill_server, kill_workers
+from drills import crawl_in, kill_at_hubs, kill_outside, kill_server, kill_workers, restart_time, show
+from frontiers import running_server
 from swarm import Forker
-
-
-def show(title: str, figures: Figures) -> None:
-    print(f"\n{title}: " + ", ".join(f"{name} {value}" for name, value in figures.items()))
 
 
 def test_killed_workers_lose_nothing(forker: Forker, state_dir: Path) -> None:
@@ -34,11 +32,24 @@ def test_fifty_workers_killed_at_hubs_lose_no_link(forker: Forker, state_dir: Pa
 
 
 def test_a_killed_server_loses_nothing(forker: Forker, state_dir: Path) -> None:
-    show("killed server", kill_server(forker, state_dir, workers=2, pages=150, kills=2, lease=10))
+    kill = partial(restart_time, state_dir)
+    figures = kill_server(forker, crawl_in(state_dir, 10), kill, workers=2, pages=150, kills=2)
+    show("killed server", figures)
 
 
 @pytest.mark.soak
 def test_a_server_killed_twenty_times_loses_nothing(forker: Forker, state_dir: Path) -> None:
-    figures = kill_server(forker, state_dir, workers=4, pages=5000, kills=20, lease=30)
+    kill = partial(restart_time, state_dir)
+    figures = kill_server(forker, crawl_in(state_dir, 30), kill, workers=4, pages=5000, kills=20)
     show("server killed 20 times", figures)
-    assert figures["kill to first script call, longest s"] < 5
+    assert figures["return to first script call, longest s"] < 5
+
+
+@pytest.mark.soak
+def test_an_outside_server_killed_twenty_times_loses_nothing(forker: Forker, state_dir: Path) -> None:
+    with running_server("--appendonly", "yes", "--appendfsync", "everysec") as server:
+        crawl = crawl_in(state_dir, 30, REDIS_URL=server.url)
+        kill = partial(kill_outside, server, 2.0)
+        figures = kill_server(forker, crawl, kill, workers=4, pages=2000, kills=20)
+    show("outside server killed 20 times", figures)
+    assert figures["return to first script call, longest s"] < 5

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from crawls import until
-from drills import assert_whole, crawl_in
+from drills import Figures, assert_whole, crawl_in, show
 from frontiers import Bench, discover, finish, in_loop, known, running_server, take
 from swarm import Forker, Swarm, fetched, site_of, tree
 
@@ -42,27 +42,43 @@ async def test_calls_wait_until_the_server_takes_writes_again(setting: str, valu
             assert (await known(frontier, A)).record.visits == 1
 
 
-def test_a_crawl_pauses_while_memory_is_full_and_goes_on(forker: Forker, state_dir: Path) -> None:
+def fill_memory(forker: Forker, state_dir: Path, *, pages: int, times: int) -> Figures:
+    """Again and again the server's memory is full while workers crawl."""
     with (
         running_server("--appendonly", "yes") as server,
         server.client() as admin,
-        site_of(tree(120)) as site,
+        site_of(tree(pages)) as site,
         Swarm(forker, crawl_in(state_dir, 1, REDIS_URL=server.url), f"{site.url('/')} 9") as swarm,
     ):
         worker = swarm.start()
-        until(fetched(site, 30))
-        admin.config_set("maxmemory", 1)
-        until(lambda: "memory is full" in worker.log)
-        assert worker.running
-        late = swarm.start()  # one that starts while memory is full waits as well
-        until(lambda: "memory is full" in late.log)
-        assert '"known"' in swarm.ask("status", "--json")  # operators can look all the same
-        admin.config_set("maxmemory", 0)
-        worker.wait()
-        late.wait()
-        assert "The server is back" in worker.log
-        assert worker.log.count("memory is full") == 1
-        assert_whole(swarm, site)
+        for time in range(times):
+            until(fetched(site, 30 + time * pages // (2 * times)))
+            admin.config_set("maxmemory", 1)
+            until(lambda: worker.log.count("memory is full") == time + 1)  # noqa: B023
+            assert worker.running
+            late = swarm.start()  # one that starts while memory is full waits as well
+            until(lambda: "memory is full" in late.log)  # noqa: B023
+            assert '"known"' in swarm.ask("status", "--json")  # operators can look all the same
+            admin.config_set("maxmemory", 0)
+            until(lambda: worker.log.count("The server is back") == time + 1)  # noqa: B023
+        for each in swarm.workers:
+            each.wait()
+        assert worker.log.count("memory is full") == times
+        return {
+            "times full": times,
+            "workers": len(swarm.workers),
+            **assert_whole(swarm, site),
+            "messages in a worker's log": worker.log.count("memory is full"),
+        }
+
+
+def test_a_crawl_pauses_while_memory_is_full_and_goes_on(forker: Forker, state_dir: Path) -> None:
+    show("memory full", fill_memory(forker, state_dir, pages=120, times=1))
+
+
+@pytest.mark.soak
+def test_a_crawl_pauses_whenever_memory_is_full(forker: Forker, state_dir: Path) -> None:
+    show("memory full ten times", fill_memory(forker, state_dir, pages=2000, times=10))
 
 
 def test_a_crawl_is_warned_of_a_server_that_forgets(forker: Forker, state_dir: Path) -> None:

@@ -9,7 +9,7 @@ import msgpack
 import pytest
 import redis
 from crawls import Crawl, short_dir, until
-from drills import crawl_in
+from drills import Figures, crawl_in, show
 from frontiers import Bench, discover, finish, in_loop, known, take
 from swarm import FastSite, Forker, Swarm, fetched, page_of, site_of, tree
 
@@ -47,8 +47,9 @@ def lasting(record: UrlRecord) -> tuple[object, ...]:
     return (record.url, record.level, *version, record.visits, record.changes, record.failures, changed)
 
 
-def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state_dir: Path) -> None:
-    pages = tree(30)
+def rebuild(forker: Forker, state_dir: Path, *, count: int) -> Figures:
+    """A frontier is deleted after two rounds, and rebuilt."""
+    pages = tree(count)
     with site_of(pages) as site, Swarm(forker, crawl_in(state_dir, 10), f"{site.url('/')} 9") as swarm:
         swarm.start().wait()
         swarm.ask("recrawl", site.host)
@@ -62,7 +63,7 @@ def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state
         assert swarm.crawl.counts().known == 0
 
         told = json.loads(swarm.ask("rebuild", "--json"))
-        assert told == {"namespace": "incrawl/incremental", "pages": 31, "links": 1}
+        assert told == {"namespace": "incrawl/incremental", "pages": count + 1, "links": 1}
         after = known_pages(swarm.crawl)
         assert after.keys() == before.keys()
         for url in before.keys() - {missing}:
@@ -75,6 +76,16 @@ def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state
         swarm.start(seeded=False).wait()
         assert [fetch.path for fetch in site.fetches[asked:]] == ["/missing"]
         assert json.loads(swarm.ask("rebuild", "--json"))["pages"] == 0
+        return {"pages": told["pages"], "links": told["links"], "lost": len(before.keys() - after.keys())}
+
+
+def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state_dir: Path) -> None:
+    show("rebuilt", rebuild(forker, state_dir, count=30))
+
+
+@pytest.mark.soak
+def test_a_large_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state_dir: Path) -> None:
+    show("rebuilt", rebuild(forker, state_dir, count=3000))
 
 
 def assert_documents(crawl: Crawl, site: FastSite) -> int:
@@ -88,18 +99,17 @@ def assert_documents(crawl: Crawl, site: FastSite) -> int:
     return count
 
 
-def test_a_back_up_taken_while_crawling_restores_both(
-    forker: Forker, state_dir: Path, tmp_path: Path
-) -> None:
+def back_up(forker: Forker, state_dir: Path, tmp_path: Path, *, pages: int) -> Figures:
+    """Two back-ups are taken while two workers crawl; the second one is restored elsewhere."""
     backup = str(tmp_path / "backup")
-    with site_of(tree(150)) as site, short_dir() as other_dir:
+    with site_of(tree(pages)) as site, short_dir() as other_dir:
         # Few at a time, so that most of what was fetched has been acknowledged when it is saved.
         crawl = crawl_in(state_dir, 5, CONCURRENT_REQUESTS="4")
         with Swarm(forker, crawl, f"{site.url('/')} 9") as swarm:
             workers = [swarm.start(), swarm.start()]
-            until(fetched(site, 30))
+            until(fetched(site, pages // 5))
             first = json.loads(swarm.ask("backup", "--json", backup))
-            until(fetched(site, 60))
+            until(fetched(site, 2 * pages // 5))
             second = json.loads(swarm.ask("backup", "--json", backup))
             saved = len(site.fetches)
             for worker in workers:
@@ -111,7 +121,7 @@ def test_a_back_up_taken_while_crawling_restores_both(
             told = json.loads(swarm.ask("restore", "--json", backup))
             assert told["records"] == second["records"] == restored.counts().known
             there = assert_documents(restored, site)
-            assert 20 <= there <= saved
+            assert pages // 8 <= there <= saved
             visited = {u for u, page in known_pages(restored).items() if page.record.visits}
             asked = len(site.fetches)
             swarm.start().wait()
@@ -121,6 +131,20 @@ def test_a_back_up_taken_while_crawling_restores_both(
             counts = restored.counts()
             assert (counts.leased, counts.suspects, counts.quarantined) == (0, 0, 0)
             assert restored.staged_rests() == []
+            return {"records saved": second["records"], "documents": there, "fetched by then": saved}
+
+
+def test_a_back_up_taken_while_crawling_restores_both(
+    forker: Forker, state_dir: Path, tmp_path: Path
+) -> None:
+    show("restored", back_up(forker, state_dir, tmp_path, pages=150))
+
+
+@pytest.mark.soak
+def test_a_large_back_up_taken_while_crawling_restores_both(
+    forker: Forker, state_dir: Path, tmp_path: Path
+) -> None:
+    show("restored", back_up(forker, state_dir, tmp_path, pages=3000))
 
 
 # the file
