@@ -25,13 +25,23 @@ from incrawl.frontier.embedded import ensure_server, server_info, stop_server
 from incrawl.frontier.server_dir import LONGEST_SOCKET_PATH, ServerDir
 
 STARTER = """
-import sys
+import os, sys
 from pathlib import Path
 from incrawl.frontier.embedded import ensure_server, server_info
-print("ready", flush=True)
-sys.stdin.readline()
-ensure_server(Path(sys.argv[1]))
-print(server_info(Path(sys.argv[1])).pid)
+state_dir, count = Path(sys.argv[1]), int(sys.argv[2])
+waiting, gate = os.pipe()
+answers = []
+for _ in range(count):
+    answer, tell = os.pipe()
+    if os.fork() == 0:
+        os.read(waiting, 1)
+        ensure_server(state_dir)
+        os.write(tell, b"%d" % server_info(state_dir).pid)
+        os._exit(0)
+    os.close(tell)
+    answers.append(answer)
+os.write(gate, b"." * count)
+print(*(os.read(answer, 20).decode() for answer in answers))
 """
 
 
@@ -50,19 +60,14 @@ def kill(state_dir: Path) -> None:
 
 def start_processes(state_dir: Path, count: int) -> list[int]:
     """The pid of the server that each of `count` processes found, all let go at the same moment."""
-    command = [sys.executable, "-c", STARTER, str(state_dir)]
-    processes = [
-        subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        for _ in range(count)
-    ]
-    for process in processes:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "ready\n"
-    for process in processes:
-        assert process.stdin is not None
-        process.stdin.write("\n")
-        process.stdin.flush()
-    return [int(process.communicate(timeout=120)[0]) for process in processes]
+    done = subprocess.run(
+        [sys.executable, "-c", STARTER, str(state_dir), str(count)],
+        capture_output=True,
+        text=True,
+        timeout=120,
+    )
+    assert done.stderr == ""
+    return [int(pid) for pid in done.stdout.split()]
 
 
 def test_sixteen_processes_at_once_find_one_server(state_dir: Path) -> None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from string import ascii_letters
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from incrawl.core.records import Outcome
@@ -153,6 +153,7 @@ def test_a_page_stands_beside_all_pages_above_it(url: str) -> None:
     assert not reserved & {"/".join(folders[:end]) for end in range(1, len(folders) + 1)}
 
 
+@settings(max_examples=40)  # each of them waits for the disk
 @given(st.lists(ANYTHING, min_size=1, max_size=4))
 def test_real_files_stay_inside_the_repository_and_are_found_again(urls: list[str]) -> None:
     with tempfile.TemporaryDirectory() as outside:
