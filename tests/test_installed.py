@@ -30,6 +30,11 @@ def test_every_command_is_listed_once(folder: Path) -> None:
     assert done.stderr == ""
 
 
+def test_every_command_is_documented() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text()
+    assert {name for name in COMMANDS if f"`scrapy {name}" not in page} == set()
+
+
 def test_a_crawl_and_its_commands_need_no_project(state_dir: Path, tmp_path: Path) -> None:
     with Site({"/": Page(html("/a")), "/a": Page(html())}) as site:
         (tmp_path / "mine.txt").write_text(f"{site.url('/')} 1\n")
