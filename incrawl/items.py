@@ -24,6 +24,7 @@ class Page:
     body: bytes = field(repr=False)
     time: float = 0.0  # the server's clock when the document had arrived
     status: int = 200
+    moved_to: str = ""  # `url`, where only permanent redirects have led there
     type: str = ""
     encoding: str | None = None
     etag: str = ""
@@ -38,7 +39,18 @@ class Page:
     impostor: Impostor | None = None  # what stands in for the page: a captcha, an error, …
     volatility: Volatility | None = field(default=None, repr=False)  # what is known of it by now
     outcome: Outcome = Outcome.NEW
+    leads_away: bool = False  # the document belongs to the address that the page has moved to
     staged: Staged | None = field(default=None, repr=False)
+
+    @property
+    def brings_version(self) -> bool:
+        """Whether there is a new document to be kept under the address that was visited."""
+        return self.outcome in {Outcome.NEW, Outcome.CHANGED} and not self.leads_away
+
+    @property
+    def found(self) -> Outcome:
+        """What the visit comes to."""
+        return Outcome.MOVED if self.leads_away else self.outcome
 
 
 @dataclass(slots=True)

@@ -21,6 +21,7 @@ from incrawl.frontier.frontier import Lease
 from incrawl.page_visit import HostLock, PageVisit
 from incrawl.pages import stage_or_fail
 from incrawl.repository import Repository, VisitEntry
+from incrawl.twins import version_of
 from incrawl.visits import Step, Version, after_visit
 
 if TYPE_CHECKING:
@@ -163,11 +164,12 @@ class Ledger:
         internal_changes = await worker.through.follow(visit)
         if visit.finds:
             await worker.discover(visit.finds)
-        if page is not None and page.staged is None and not visit.failed and page.outcome in BROUGHT:
+        if page is not None and page.staged is None and not visit.failed and page.brings_version:
             await stage_or_fail(worker, page)  # an add-on spider's; others have been through a pipeline
         outcome = Outcome.FAILED if visit.failed else visit.outcome or Outcome.FAILED
         modified = _last_modified(visit)
-        seen = Visit(self._frontier.now(), outcome, visit.status, modified, internal_changes)
+        elsewhere = visit.elsewhere = await worker.twins.look(visit, outcome)
+        seen = Visit(self._frontier.now(), outcome, visit.status, modified, internal_changes, elsewhere)
         version = _version(page) if outcome in BROUGHT else None
         step = after_visit(visit.record, seen, version, worker.policy, worker.collection, worker.limits)
         if visit.barred and not visit.failed:
@@ -184,7 +186,7 @@ class Ledger:
                 repository.promote(page.staged)
             else:
                 repository.discard(page.staged)
-        if accepted and not keep and record.document is not None:
+        if accepted and not keep and record.document is not None and not visit.taken_along:
             repository.note_visit(record.url, record.document, entry_for(visit, seen, repository))
 
     def _count(self, visit: PageVisit, outcome: Outcome, accepted: bool) -> None:
@@ -270,6 +272,4 @@ def _last_modified(visit: PageVisit) -> float | None:
 
 
 def _version(page: Page | None) -> Version | None:
-    if page is None or page.staged is None or page.analysis is None:
-        return None
-    return Version(page.staged.run, page.analysis.signatures.digest, len(page.body), page.type)
+    return None if page is None or page.staged is None else version_of(page, page.staged)

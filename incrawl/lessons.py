@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-WAVE = 10  # pages in a row that failed, or that were there and are gone
+WAVE = 10  # pages in a row that failed, or that were there and are gone or lead to another page
 MAX_HOSTS = 10_000
 
 
@@ -54,7 +54,7 @@ class Lessons:
         host = visit.host
         if outcome in COMPARED or outcome is Outcome.NEW:
             self._errors.pop(host, None)
-        elif outcome is Outcome.FAILED or (outcome is Outcome.GONE and visit.record.document is not None):
+        elif outcome is Outcome.FAILED or was_lost(visit, outcome):
             errors = self._errors.pop(host, 0) + 1
             if errors < WAVE:
                 self._errors[host] = errors
@@ -63,3 +63,10 @@ class Lessons:
                 return
             self._worker.count("incrawl/waves/held")
             await hold_host(self._worker, host, f"{WAVE} errors in a row")
+
+
+def was_lost(visit: PageVisit, outcome: Outcome) -> bool:
+    """Whether a page that was there is gone, or now leads to another one."""
+    moved = visit.elsewhere is not None and visit.elsewhere.settled
+    missing = outcome is Outcome.GONE or (outcome is Outcome.MOVED and not moved)
+    return missing and visit.record.document is not None

@@ -18,6 +18,7 @@ from incrawl.core.records import Outcome, UrlRecord
 if TYPE_CHECKING:
     from scrapy import Request
 
+    from incrawl.core.elsewhere import Elsewhere
     from incrawl.frontier.frontier import Find, Lease
     from incrawl.items import Page
     from incrawl.repository import Sidecar
@@ -61,6 +62,8 @@ class PageVisit:
         self.why = ""
         self.kept: Sidecar | None = None  # the version before, where it was looked at to ask for changes only
         self.page: Page | None = None
+        self.elsewhere: Elsewhere | None = None  # another address of the page, as this visit found
+        self.taken_along = False  # the visit is part of the history that has gone there
         self.finds: list[Find] = []  # the page's links, for the frontier
         self.asked: list[tuple[str, str]] = []  # an add-on spider's: URL, what to do with it (JSON)
         self.asked_here: set[bytes] = set()  # fingerprints of the requests that stay in this process

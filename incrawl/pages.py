@@ -6,8 +6,11 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from scrapy import Request
 from scrapy.http import Response, TextResponse
 
+from incrawl.core.elsewhere import level_at
+from incrawl.core.elsewhere import moved_to as where_moved
 from incrawl.items import Page
 from incrawl.page_visit import PageVisit
 from incrawl.repository import Repository, RepositoryError, Sidecar, Staged
@@ -18,14 +21,16 @@ if TYPE_CHECKING:
 logger = logging.getLogger(__name__)
 
 
-def page_from(response: Response, visit: PageVisit, now: float) -> Page:
+def page_from(response: Response, request: Request | None, visit: PageVisit, now: float) -> Page:
     """What the pipelines need of a response that arrived at `now`, by the server's clock."""
+    reasons = request.meta.get("redirect_reasons", ()) if request is not None else ()
     return Page(
         visit=visit,
         url=response.url,
         body=response.body,
         time=now,
         status=response.status,
+        moved_to=where_moved(visit.url, response.url, reasons),
         type=_header(response, "Content-Type").partition(";")[0].strip().lower(),
         encoding=response.encoding if isinstance(response, TextResponse) else None,
         etag=_header(response, "ETag"),
@@ -35,19 +40,23 @@ def page_from(response: Response, visit: PageVisit, now: float) -> Page:
     )
 
 
-def stage_page(repository: Repository, page: Page) -> Staged:
-    """Puts a new or changed document and its sidecar on disk. Blocks: call it in a thread."""
+def stage_page(repository: Repository, page: Page, moved_to: str = "") -> Staged:
+    """Puts a new or changed document and its sidecar on disk. Blocks: call it in a thread.
+
+    `moved_to`: the address that the page and its history go to.
+    """
     analysis, verdict, visit = page.analysis, page.verdict, page.visit
     assert analysis is not None
     asked = visit.asked or [(link, "") for link in analysis.links]
     sidecar = Sidecar(
-        url=visit.url,
+        url=moved_to or visit.url,
         time=page.time,
         outcome=page.outcome,
         kinds=tuple(sorted(map(str, verdict.kinds))) if verdict else (),
         size=str(verdict.size) if verdict else "none",
         paragraphs=tuple(change.place for change in verdict.paragraphs) if verdict else (),
         previous=visit.record.document,
+        previous_url=visit.url if moved_to and visit.record.document else "",
         title=analysis.title,
         links=tuple(link for link, _ in asked),
         requests=tuple(kept for _, kept in asked) if visit.asked else (),
@@ -61,7 +70,7 @@ def stage_page(repository: Repository, page: Page) -> Staged:
         signatures=analysis.signatures.pack(),
         volatility=page.volatility.pack() if page.volatility is not None else b"",
         ignored={**analysis.ignored.counts, **(verdict.ignored if verdict else {})},
-        level=visit.record.level,
+        level=level_at(visit.url, moved_to, visit.record.level) if moved_to else visit.record.level,
         pl=visit.record.pl,
         pg=visit.record.pg,
         request=visit.record.request,

@@ -26,6 +26,7 @@ from incrawl.repository import Repository
 from incrawl.robots_files import RobotsFiles
 from incrawl.seen import SeenLinks
 from incrawl.sitemap_reader import SitemapReader
+from incrawl.twins import Twins
 
 _workers: WeakKeyDictionary[Crawler, Worker] = WeakKeyDictionary()
 
@@ -75,6 +76,7 @@ class Worker:
         self.sitemaps = SitemapReader(self)
         self.trust = HostTrust(self)
         self.lessons = Lessons(self)
+        self.twins = Twins(self)
         self.discovering = 0  # batches of links on their way to the frontier
         self.on_discovered: Callable[[set[int]], None] = lambda partitions: None
         self._settings = settings

@@ -25,6 +25,10 @@ async def honest(exchange: Exchange) -> None:
         await exchange.reply("<p>never changes</p>", ETag='"1"', Last_Modified=DATE)
 
 
+async def landing(exchange: Exchange) -> None:
+    await exchange.reply("<p>where the redirect leads</p>", ETag='"1"', Last_Modified=DATE)
+
+
 class Liar:
     """Says 304 to every condition, though its page is another one each time."""
 
@@ -60,7 +64,7 @@ class Told:
 
 @pytest.fixture(scope="module")
 def told() -> Iterator[Told]:
-    pages = {"/": honest, "/jump": redirect("/landing"), "/landing": honest, "/forward": forward}
+    pages = {"/": honest, "/jump": redirect("/landing"), "/landing": landing, "/forward": forward}
     with (
         short_dir() as state_dir,
         HostileServer(pages) as good,

@@ -56,7 +56,10 @@ class ChangingPage:
         version = 0 if self.period is None else int((time.monotonic() - self.began) / self.period)
         self.served.append(version)
         text = "</p><p>".join(f"This is paragraph {number} of the page." for number in range(version + 1))
-        return Reply(html(*self.links, text=text), headers={"Last-Modified": formatdate(self.modified)})
+        return Reply(
+            html(*self.links, text=text, title=f"Page {self.period} {self.modified}"),
+            headers={"Last-Modified": formatdate(self.modified)},
+        )
 
     def changes(self, visits: int) -> list[bool]:
         """For each visit after the first, whether the page had changed since the one before."""

@@ -112,9 +112,8 @@ def versions_of_page(repository: Repository, url: str, run: str | None) -> tuple
         if run is None or change.run == run:
             if change.previous is None:
                 raise NotKnown(f"{url} has not changed since it was first seen, {moment(change.time)} UTC.")
-            return version(repository, change.url, change.previous), version(
-                repository, change.url, change.run
-            )
+            before = version(repository, change.previous_url or change.url, change.previous)
+            return before, version(repository, change.url, change.run)
     raise NotKnown(f"The repository has no {'version' if run is None else f'change in run {run}'} of {url}.")
 
 

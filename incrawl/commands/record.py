@@ -14,6 +14,7 @@ from incrawl.cli.command import FrontierCommand, NotKnown, Report, repository_of
 from incrawl.cli.targets import read_page
 from incrawl.cli.text import ahead, clean, facts_table, make_table, moment
 from incrawl.config import Config
+from incrawl.core.elsewhere import Elsewhere
 from incrawl.core.passes import passes_left
 from incrawl.core.records import UrlRecord
 from incrawl.core.urls import host_key
@@ -67,6 +68,8 @@ class Command(FrontierCommand):
             facts[name] = moment(facts[name])
         if report["next_due"] is not None:
             facts["next_due"] += f" ({ahead(report['next_due'], report['now'])})"
+        if report["elsewhere"] is not None:
+            facts["elsewhere"] = str(Elsewhere(**report["elsewhere"]))
         console.print(facts_table({name: "-" if value is None else value for name, value in facts.items()}))
         table = make_table(
             "visit", "outcome", "#status", "kinds", "size", "note", title="History, newest first"
@@ -114,6 +117,7 @@ def describe(known: Known, config: Config, repository: Repository, visits: int, 
         "pc": probability,
         "category": str(record.category()),
         "next_due": known.next_due,
+        "elsewhere": elsewhere_facts(record.elsewhere),
         **importance_facts(record, config, now),
         **sidecar_facts(sidecar),
         "history": [told(entry) for entry in islice(history, visits or None)],
@@ -123,6 +127,11 @@ def describe(known: Known, config: Config, repository: Repository, visits: int, 
 def told(entry: VisitEntry) -> dict[str, Any]:
     """A visit as it is shown; what has been learnt from it is for programs."""
     return {name: value for name, value in asdict(entry).items() if name != "volatility"}
+
+
+def elsewhere_facts(elsewhere: Elsewhere | None) -> dict[str, Any] | None:
+    """Another address of the page: moved to, its canonical one, or one that says the same."""
+    return None if elsewhere is None else asdict(elsewhere)
 
 
 def importance_facts(record: UrlRecord, config: Config, now: float) -> dict[str, Any]:

@@ -11,6 +11,8 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import ClassVar
 
+from incrawl.core.elsewhere import Elsewhere
+
 HISTORY_LENGTH = 20
 """Visits that `pc` is taken over, and that a record carries along."""
 
@@ -31,6 +33,10 @@ class Outcome(StrEnum):
 
 COMPARED = frozenset({Outcome.CHANGED, Outcome.UNCHANGED, Outcome.VOLATILE, Outcome.NOT_MODIFIED})
 """Outcomes that answer the question "did the page change?"."""
+
+
+MISSED = frozenset({Outcome.FAILED, Outcome.GONE, Outcome.MOVED})
+"""Outcomes that say that the page was not where it was looked for."""
 
 
 class Category(StrEnum):
@@ -78,6 +84,7 @@ class Visit:
     status: int | None = None
     last_modified: float | None = None
     internal_changes: float | None = None  # share of its internal pages changed since its last crawl
+    elsewhere: Elsewhere | None = None  # where else the page was found to be
 
     @property
     def changed(self) -> bool:
@@ -104,7 +111,7 @@ class UrlRecord:
     type: str = ""
     visits: int = 0
     changes: int = 0
-    failures: int = 0  # visits in a row that failed or found the page gone
+    failures: int = 0  # visits in a row that failed or found the page gone or moved
     history: tuple[Observation, ...] = ()  # oldest first, at most HISTORY_LENGTH
     list: int = 0  # 0, 1, 2: which of the three lists (paper 003) it is leased from
     fr: int = 0  # passes left until the next crawl (paper 004)
@@ -114,6 +121,7 @@ class UrlRecord:
     request: str = ""  # JSON: callback, cb_kwargs, meta of an add-on spider's request
     recrawl_threshold: float | None = None  # share of changed internal pages (paper 004); None: 0.4
     older: Evidence | None = None  # what left the history, for the policy `budget`
+    elsewhere: Elsewhere | None = None  # another address of the same page
 
     def change_probability(self) -> float | None:
         """`pc`: visits that found a change / visits that could. None before the second visit."""
@@ -138,7 +146,8 @@ class UrlRecord:
             history=history,
             older=older,
             last_crawl=visit.time if told_something else last,
-            failures=self.failures + 1 if visit.outcome in {Outcome.FAILED, Outcome.GONE} else 0,
+            failures=self.failures + 1 if visit.outcome in MISSED else 0,
+            elsewhere=self.elsewhere if visit.outcome is Outcome.FAILED else visit.elsewhere,
         )
 
     def category(self) -> Category:

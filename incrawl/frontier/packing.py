@@ -15,6 +15,7 @@ from typing import Any
 
 import msgpack
 
+from incrawl.core.elsewhere import Elsewhere, Relation
 from incrawl.core.records import Evidence, Observation, UrlRecord
 from incrawl.errors import ServerError
 
@@ -24,6 +25,7 @@ LISTS = 3
 
 # Short codes for the types that nearly all pages have. Codes are stored: only ever add to the end.
 _TYPES = ("", "text/html", "application/xhtml+xml", "text/plain", "application/xml", "text/xml")
+_RELATIONS = {"m": Relation.MOVED, "c": Relation.CANONICAL, "d": Relation.DUPLICATE}  # capitals: settled
 _TYPE_CODES = {name: code for code, name in enumerate(_TYPES)}
 
 # An interval is kept as 15 bits on a logarithmic scale from a millisecond to 30 years: steps of 0.08 %.
@@ -48,6 +50,7 @@ _DEFAULTS: tuple[Any, ...] = (
     None,
     None,
     "",
+    None,
     None,
     None,
 )
@@ -83,6 +86,7 @@ def pack(record: UrlRecord) -> bytes:
         record.request,
         record.recrawl_threshold,
         _pack_older(record.older),
+        _pack_elsewhere(record.elsewhere),
     ]
     while values and values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
@@ -96,7 +100,7 @@ def unpack(data: bytes) -> UrlRecord:
         schema, *fields = msgpack.unpackb(data[2:])
         if schema <= SCHEMA:
             return _record(data[0], data[1], *fields)
-    except (ValueError, TypeError, IndexError, struct.error, msgpack.UnpackException) as error:
+    except (ValueError, TypeError, IndexError, KeyError, struct.error, msgpack.UnpackException) as error:
         raise RecordError(f"The frontier holds a damaged record ({error}).") from error
     raise RecordError(f"The frontier holds a record of schema {schema}: use a newer incrawl.")
 
@@ -104,7 +108,7 @@ def unpack(data: bytes) -> UrlRecord:
 def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
     values = [*given, *_DEFAULTS[len(given) :]]
     refresh, last, document, fingerprint, size, kind, visits, changes, failures, history, *rest = values
-    pl, pg, fr, fr_max, interest, rank, request, recrawl_threshold, older = rest[:9]
+    pl, pg, fr, fr_max, interest, rank, request, recrawl_threshold, older, elsewhere = rest[:10]
     return UrlRecord(
         url=url,
         level=level,
@@ -128,6 +132,7 @@ def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
         request=request,
         recrawl_threshold=recrawl_threshold,
         older=_unpack_older(older),
+        elsewhere=_unpack_elsewhere(elsewhere),
     )
 
 
@@ -166,6 +171,19 @@ def _unpack_older(data: bytes | None) -> Evidence | None:
         return None
     unchanged, changes, interval = struct.unpack(">3H", data)
     return Evidence(_interval(unchanged), changes / 256, _interval(interval))
+
+
+def _pack_elsewhere(elsewhere: Elsewhere | None) -> str | None:
+    if elsewhere is None:
+        return None
+    code = elsewhere.relation[0]
+    return (code.upper() if elsewhere.settled else code) + elsewhere.url
+
+
+def _unpack_elsewhere(text: str | None) -> Elsewhere | None:
+    if text is None:
+        return None
+    return Elsewhere(_RELATIONS[text[0].lower()], text[1:], text[0].isupper())
 
 
 @lru_cache(maxsize=65536)  # a record's intervals are all but one those that were read from it

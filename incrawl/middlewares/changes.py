@@ -41,7 +41,7 @@ class ChangeGateMiddleware:
         if not self._worker.config.detect_changes:
             visit.end(Outcome.NEW, response.status)
             return response
-        page = page_from(response, visit, self._worker.frontier.now())
+        page = page_from(response, request, visit, self._worker.frontier.now())
         self._detection.detect(page)
         end_visit(page)
         if page.impostor is not None:

@@ -28,6 +28,7 @@ from incrawl.core.robots_tags import robots_tags
 from incrawl.core.urls import host_key
 from incrawl.items import Page
 from incrawl.repository import Sidecar
+from incrawl.twins import leads_away
 from incrawl.worker import Worker
 
 
@@ -51,6 +52,7 @@ class ChangeDetectionPipeline:
         self._compare(page)
         if self._worker.obeys_robots:
             self._obey_tags(page)
+        page.leads_away = leads_away(page)
 
     def _obey_tags(self, page: Page) -> None:
         """A page may ask not to be kept, and that its links not be followed."""

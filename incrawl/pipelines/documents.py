@@ -6,7 +6,6 @@ from typing import Any
 
 from scrapy.crawler import Crawler
 
-from incrawl.core.records import Outcome
 from incrawl.items import Page
 from incrawl.pages import stage_or_fail
 from incrawl.worker import Worker
@@ -23,6 +22,6 @@ class DocumentPipeline:
         return cls(Worker.of(crawler))
 
     async def process_item(self, item: Any) -> Any:
-        if isinstance(item, Page) and item.outcome in {Outcome.NEW, Outcome.CHANGED}:
+        if isinstance(item, Page) and item.brings_version:
             await stage_or_fail(self._worker, item)
         return item

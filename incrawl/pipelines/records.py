@@ -8,16 +8,18 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from scrapy.crawler import Crawler
 
+from incrawl.core.elsewhere import level_at, own_address
 from incrawl.core.links import inside_site
 from incrawl.core.records import Outcome, UrlRecord
 from incrawl.core.sitemaps import SITEMAP_KEY, read_sitemap
 from incrawl.frontier.frontier import Find
 from incrawl.items import Page, PageReport
-from incrawl.page_visit import PageVisit
+from incrawl.twins import begun_at
 from incrawl.worker import Worker
 
 
@@ -41,17 +43,25 @@ class RecordPipeline:
         return report(item)
 
     def _page_finds(self, page: Page) -> Iterator[Find]:
-        record, sitemaps = page.visit.record, self._worker.sitemaps
+        record, sitemaps = where_it_is(page), self._worker.sitemaps
         if page.sitemap is not None and record.level > 0:
             yield from sitemaps.entries(page.sitemap, record)
         elif not page.nofollow and record.level > 0:
-            yield from self._finds(page.visit, links_of(page))
+            yield from self._finds(record, links_of(page))
             feeds = page.analysis.feeds if page.analysis is not None else ()
             yield from sitemaps.finds(feeds, record, record.level)
+        if page.analysis is not None and not page.leads_away and not page.nofollow:
+            yield from self._own_address(record, page.analysis.canonical)
 
-    def _finds(self, visit: PageVisit, links: Iterable[str]) -> Iterator[Find]:
+    def _own_address(self, page: UrlRecord, named: str) -> Iterator[Find]:
+        """The address that the page calls its own, to be visited in its place should it be the same page."""
+        address = own_address(page.url, named)
+        if address and not self._worker.seen.covers(address, page.level):
+            for url in self._worker.admission.select([address]):
+                yield self._worker.frontier.find(begun_at(page, url))
+
+    def _finds(self, page: UrlRecord, links: Iterable[str]) -> Iterator[Find]:
         """The page's links inside its site, one level down."""
-        page = visit.record
         # What a seed line says holds for the pages below it; the refresh time as their first one.
         first = page.refresh_time if page.visits == 0 else None
         level, seen, find = page.level - 1, self._worker.seen, self._worker.frontier.find
@@ -67,10 +77,18 @@ def may_be_sitemap(page: Page) -> bool:
     return (xml or named) and page.outcome in {Outcome.NEW, Outcome.CHANGED}
 
 
+def where_it_is(page: Page) -> UrlRecord:
+    """The page's record, at the address that it has moved to where it has."""
+    record = page.visit.record
+    if not page.leads_away:
+        return record
+    return replace(record, url=page.moved_to, level=level_at(record.url, page.moved_to, record.level))
+
+
 def end_visit(page: Page) -> None:
     page.visit.page = page
     why = f"{page.impostor.disguise}: {page.impostor.because}" if page.impostor is not None else ""
-    page.visit.end(page.outcome, page.status, why)
+    page.visit.end(page.found, page.status, why)
 
 
 def links_of(page: Page) -> tuple[str, ...]:
@@ -85,4 +103,4 @@ def report(page: Page) -> PageReport:
     size = str(page.verdict.size) if page.verdict else "none"
     title = page.analysis.title if page.analysis else (page.previous.title if page.previous else "")
     document = page.staged.run if page.staged else page.visit.record.document
-    return PageReport(page.visit.url, page.time, str(page.outcome), kinds, size, title, document)
+    return PageReport(page.visit.url, page.time, str(page.found), kinds, size, title, document)

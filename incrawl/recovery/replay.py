@@ -4,7 +4,7 @@ algorithm that counted it the first time."""
 from __future__ import annotations
 
 from incrawl.core.changes import Signatures
-from incrawl.core.records import Outcome, UrlRecord, Visit
+from incrawl.core.records import UrlRecord, Visit
 from incrawl.core.refresh.policy import Collection, Limits, RefreshPolicy
 from incrawl.frontier.adoption import NEVER, Adopted
 from incrawl.frontier.packing import pack
@@ -22,14 +22,15 @@ class Replay:
 
     def page(self, url: str, run: str) -> Adopted | None:
         """The page whose current version is in `run`; None where its facts are missing or damaged."""
-        versions = dict(self._repository.versions(url, run))
+        # A page that has moved may have a version under either address in one run: the newer one counts.
+        versions = dict(reversed(list(self._repository.versions(url, run))))
         if not versions:
             return None
         now = versions[run]
         step = Step(UrlRecord(now.url, now.level, pl=now.pl, pg=now.pg, request=now.request), 0.0)
         last = 0.0
         for entry in reversed(list(self._repository.history(url, run))):
-            brought = entry.outcome in {Outcome.NEW, Outcome.CHANGED}
+            brought = entry.time == versions[entry.run].time
             version = _version(entry.run, versions[entry.run]) if brought else None
             visit = Visit(entry.time, entry.outcome, entry.status)
             step = after_visit(step.record, visit, version, self._policy, Collection(), self._limits)

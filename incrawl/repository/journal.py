@@ -32,6 +32,7 @@ class Change:
     paragraphs: tuple[str, ...]  # the first MAX_PARAGRAPHS places
     run: str
     previous: str | None
+    previous_url: str = ""  # where the page has moved: the address of the version before
 
 
 def journal_line(sidecar: Sidecar, doc_id: str) -> bytes:
@@ -45,6 +46,8 @@ def journal_line(sidecar: Sidecar, doc_id: str) -> bytes:
         "paragraphs": sidecar.paragraphs[:MAX_PARAGRAPHS],
         "previous": sidecar.previous,
     }
+    if sidecar.previous_url:
+        line["previous_url"] = sidecar.previous_url
     return json.dumps(line, separators=(",", ":")).encode()
 
 
@@ -96,6 +99,7 @@ def _parse(line: bytes, run: str) -> Change | None:
             paragraphs=tuple(seen["paragraphs"]),
             run=run,
             previous=seen["previous"],
+            previous_url=str(seen.get("previous_url", "")),
         )
     except (ValueError, TypeError, KeyError):
         return None

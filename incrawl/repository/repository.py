@@ -22,7 +22,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 
-from incrawl.repository import staging
+from incrawl.repository import sameness, staging
 from incrawl.repository.folders import (
     append_line,
     folder,
@@ -118,20 +118,29 @@ class Repository:
         return sidecar.volatility if sidecar is not None else b""
 
     def versions(self, url: str, run: str | None) -> Iterator[tuple[str, Sidecar]]:
-        """The versions of a page with their runs, newest first, from `run` back to the first one kept."""
-        seen: set[str] = set()
-        while run is not None and run not in seen and (sidecar := self.sidecar(url, run)) is not None:
+        """The versions of a page with their runs, newest first, from `run` back to the first one kept.
+
+        A version lies under its sidecar's URL, which is another one before the page has moved.
+        """
+        seen: set[tuple[str, str]] = set()
+        while run is not None and (url, run) not in seen and (sidecar := self.sidecar(url, run)) is not None:
             yield run, sidecar
-            seen.add(run)
-            run = sidecar.previous
+            seen.add((url, run))
+            url, run = sidecar.previous_url or url, sidecar.previous
 
     def history(self, url: str, run: str | None) -> Iterator[VisitEntry]:
         """All visits of a page that are kept, newest first."""
         for version, sidecar in self.versions(url, run):
-            lines = (self._read(url, version, VISITS_ENDING) or b"").split(b"\n")
+            lines = (self._read(sidecar.url, version, VISITS_ENDING) or b"").split(b"\n")
             entries = (VisitEntry.from_line(line, version) for line in reversed(lines))
             yield from (entry for entry in entries if entry is not None)
             yield sidecar.visit(version)
+
+    def said_before(self, site: str, digest: bytes, url: str) -> list[str]:
+        """Notes what a new page of a site says; returns the pages that said the same before it."""
+        key = sameness.key_of(self.namespace, site, digest)
+        with told(self.root):
+            return sameness.said_before(self.root, key, url)
 
     def changes(self) -> Iterator[Change]:
         """New versions in all runs of the namespace (without one: of all), newest first."""

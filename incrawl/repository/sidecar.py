@@ -30,6 +30,7 @@ class Sidecar:
     size: str = "none"  # none, minor, major: how big the change from the previous version is
     paragraphs: tuple[str, ...] = ()  # places of the changed paragraphs
     previous: str | None = None  # run that holds the version before this one
+    previous_url: str = ""  # address that the version before lies under, where the page has moved
     title: str = ""
     links: tuple[str, ...] = ()
     requests: tuple[str, ...] = ()  # for each link, what an add-on spider asked to be done with it (JSON)

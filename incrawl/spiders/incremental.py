@@ -64,7 +64,7 @@ class IncrementalSpider(Spider):
     def parse(self, response: Response) -> Iterator[Page]:
         visit = visit_of(response.request)
         if visit is not None:
-            yield page_from(response, visit, self._worker.frontier.now())
+            yield page_from(response, response.request, visit, self._worker.frontier.now())
 
 
 def read_seeds(config: Config, seeds: str | None = None, urls: str | None = None, **others: Any) -> Seeds:

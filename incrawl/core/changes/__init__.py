@@ -5,6 +5,7 @@ after = analyse(new_body, url=url)
 verdict = compare(before, after.signatures)          # kinds, size, paragraphs, levels, places
 """
 
+from incrawl.core.changes.alike import are_alike
 from incrawl.core.changes.analysis import Analysis
 from incrawl.core.changes.digest import body_hash
 from incrawl.core.changes.finding import Fetched, Finding, Known, examine
@@ -36,6 +37,7 @@ __all__ = [
     "Verdict",
     "Volatility",
     "analyse",
+    "are_alike",
     "body_hash",
     "compare",
     "examine",
