@@ -23,15 +23,17 @@ from rich.table import Table
 
 from incrawl.core.records import Observation, UrlRecord
 from incrawl.core.urls import url_id
+from incrawl.frontier import keys
 from incrawl.frontier.connection import connect_embedded
 from incrawl.frontier.embedded import stop_server
 from incrawl.frontier.frontier import Ending, Find, Frontier
-from incrawl.frontier.packing import pack_new
+from incrawl.frontier.packing import pack, unpack
 from incrawl.frontier.places import HostPlace, UrlPlace, place_host
 
 HOSTS = 200
 BATCH = 5_000
 LEASES = 100
+MANY = 2_000_000  # URLs beyond which not every one is visited by way of lease and complete
 SAMPLE = 50_000  # pages that are leased and completed to see how long that takes
 HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for n in range(20))
 
@@ -47,7 +49,7 @@ def finds(frontier: Frontier, numbers: range) -> list[Find]:
     for number in numbers:
         url = url_of(number)
         host = place_host(f"host{number % HOSTS:03d}.example.com", frontier.partitions)
-        made.append(Find(url, UrlPlace(url_id(url), host), pack_new(url, 2)))
+        made.append(Find(url, UrlPlace(url_id(url), host), pack(UrlRecord(url, level=2))))
     return made
 
 
@@ -122,12 +124,29 @@ async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> N
         complete.count += len(leases)
 
 
+async def write_visits(frontier: Frontier) -> None:
+    """Gives every record its 20 visits where it lies: it takes the same memory, and a tenth of the time."""
+    for partition in range(frontier.partitions):
+        prefix = keys.namespace_prefix(partition, frontier.namespace)
+        buckets = int(await frontier.client.hget(keys.meta(prefix), b"buckets"))
+        for start in range(0, buckets, 100):
+            names = [keys.bucket(prefix, number) for number in range(start, min(start + 100, buckets))]
+            reading, writing = (frontier.client.pipeline(transaction=False) for _ in range(2))
+            for name in names:
+                reading.hgetall(name)
+            for name, packed in zip(names, await reading.execute(), strict=True):
+                records = {url_id: pack(visited(unpack(each))) for url_id, each in packed.items()}
+                writing.hset(name, mapping=records)
+            await writing.execute()
+
+
 async def look(frontier: Frontier, rounds: int, cost: Cost) -> None:
     """Looks at partitions that have nothing to give, as idle workers do."""
+    looked_at = [*range(frontier.partitions)] * 20
     for _ in range(rounds):
-        asked = (frontier.lease(partition, 1, wait=60) for partition in range(frontier.partitions))
+        asked = (frontier.lease(partition, 1, wait=60) for partition in looked_at)
         await cost.of(asyncio.gather(*asked))
-        cost.count += frontier.partitions
+        cost.count += len(looked_at)
 
 
 async def reserve(frontier: Frontier, rounds: int, cost: Cost) -> None:
@@ -144,10 +163,19 @@ async def reserve(frontier: Frontier, rounds: int, cost: Cost) -> None:
         cost.count += len(hosts)
 
 
+async def warm_up(client: Any) -> None:
+    """The server has seen all scripts before anything is measured."""
+    other = await Frontier.open(client, "warm/up", gap=0)
+    await other.begin()
+    await other.discover(finds(other, range(HOSTS)))
+    await work(other, HOSTS, Cost(client), Cost(client))
+
+
 async def measure(urls: int, state: Path) -> dict[str, Any]:
     client = await connect_embedded(state)
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
+    await warm_up(client)
     names = ("new", "known", "lease", "complete", "look", "reserve", "rest", "rest2")
     cost = {name: Cost(client) for name in names}
     empty = await used(client)
@@ -155,9 +183,12 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     known_bytes = (await used(client) - empty) / urls
     await discover(frontier, min(urls, 200_000), cost["known"])
     await work(frontier, min(urls, SAMPLE), cost["lease"], cost["complete"])
-    await work(frontier, urls - cost["lease"].count, cost["rest"], cost["rest2"])
+    if urls <= MANY:
+        await work(frontier, urls - cost["lease"].count, cost["rest"], cost["rest2"])
+    else:
+        await write_visits(frontier)
     visited_bytes = (await used(client) - empty) / urls
-    await look(frontier, 50, cost["look"])
+    await look(frontier, 5, cost["look"])
     await reserve(frontier, 20, cost["reserve"])
     await frontier.close()
     return {**cost, "known_bytes": known_bytes, "visited_bytes": visited_bytes}

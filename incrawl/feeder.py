@@ -20,7 +20,8 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-IDLE_LOOK = 1.0  # seconds between looks at a partition that has nothing for us
+IDLE_LOOK = 1.0  # seconds between looks at a partition that has nothing for us, or more:
+LOOKS_PER_SECOND = 64  # in vain, over all partitions; beyond it many workers would keep servers busy
 BATCH = 16
 CLOSING = 5.0  # seconds that an answer may take when the crawl ends
 
@@ -45,6 +46,7 @@ class Feeder:
         self._deliver = deliver
         self._notify = notify  # called when the run may have come to its end
         partitions = range(worker.frontier.partitions)
+        self._idle_look = max(IDLE_LOOK, len(partitions) / LOOKS_PER_SECOND)
         self._next_look = dict.fromkeys(partitions, 0.0)  # monotonic
         self._news = dict.fromkeys(partitions, 0)  # tells an answer that news has overtaken
         self._asked = dict.fromkeys(partitions, 0.0)  # monotonic; when each was looked at last
@@ -127,7 +129,7 @@ class Feeder:
         grant = await self._frontier.lease(partition, count, alone=alone, wait=self._config.max_wait)
         self._grants[partition] = grant
         if news == self._news[partition]:
-            wait = 0.0 if grant.leases else min(grant.wait or IDLE_LOOK, IDLE_LOOK)
+            wait = 0.0 if grant.leases else min(grant.wait or self._idle_look, self._idle_look)
             self._next_look[partition] = time.monotonic() + wait
         if self._closing:
             for lease in grant.leases:

@@ -6,6 +6,7 @@ counts as visited, so their discovery waits for one replica. Without replicas no
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import time
 from collections import defaultdict
@@ -95,14 +96,16 @@ class _Look:
     def __init__(self) -> None:
         self._some = False
         self._next = 0.0  # monotonic
+        self._asking = asyncio.Lock()  # many discoveries begin at once: one of them asks for all
 
     async def finds_some(self, ask: Callable[[], Awaitable[Any]]) -> bool:
-        if time.monotonic() >= self._next:
-            try:
-                self._some = bool((await ask()).get("connected_slaves"))
-                self._next = time.monotonic() + REST
-            except (RedisError, OSError):
-                self._some = False
+        async with self._asking:
+            if time.monotonic() >= self._next:
+                try:
+                    self._some = bool((await ask()).get("connected_slaves"))
+                    self._next = time.monotonic() + REST
+                except (RedisError, OSError):
+                    self._some = False
         return self._some
 
     def note(self, acknowledged: Any) -> None:
