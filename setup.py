@@ -49,6 +49,6 @@ setup(
     },
     entry_points={
         "scrapy": ["settings = incrawl.settings"],
-        "scrapy.commands": [f"{name} = incrawl.commands.{name}:Command" for name in COMMANDS],
+        "scrapy.commands": [f"{name} = incrawl.cli.installed:{name}" for name in COMMANDS],
     },
 )

@@ -30,6 +30,17 @@ def test_every_command_is_listed_once(folder: Path) -> None:
     assert done.stderr == ""
 
 
+def test_commands_of_others_do_not_wait_for_incrawl_to_be_imported() -> None:
+    script = """
+import atexit, sys
+from scrapy.cmdline import execute
+atexit.register(lambda: print(*sorted({"redis", "numpy", "incrawl.config"} & {*sys.modules})))
+execute(["scrapy", "version"])
+"""
+    done = subprocess.run([sys.executable, "-c", script], cwd="/", capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[1:] == [""]
+
+
 def test_every_command_is_documented() -> None:
     page = (ROOT / "docs" / "commands.md").read_text()
     assert {name for name in COMMANDS if f"`scrapy {name}" not in page} == set()
