@@ -106,6 +106,16 @@ def test_page_text_cannot_command_the_terminal(shell: Shell) -> None:
     assert not {"\x1b", "\x9b", "\u202e"} & set(out)
 
 
+def test_what_did_not_count_is_listed(shell: Shell) -> None:
+    page = '<p>{0}</p><input type=hidden name=csrf value="{0}"><script src="/app.js?v={0}"></script>'
+    old, new = shell.file("a", page.format(1)), shell.file("b", page.format(2))
+    assert "left out: 1 × hidden field, 1 × version in address" in shell.type(old, new)[1]
+    listed = shell.type(old, new, "--ignored")[1]
+    assert "csrf=1" in listed
+    assert "/app.js?v=2" in listed
+    assert shell.json(old, new)["new"]["ignored_examples"]["hidden field"] == ["csrf=2"]
+
+
 @pytest.mark.parametrize(
     ("words", "complaint"),
     [

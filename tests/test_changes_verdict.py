@@ -91,6 +91,13 @@ def test_reordered_paragraphs_are_moved_not_new() -> None:
     assert [paragraph.change for paragraph in seen.paragraphs] == [Change.MOVED]
 
 
+def test_paragraph_that_moved_and_changed_in_digits_is_the_same_one() -> None:
+    old = "<p>Weather: fair, 12 degrees</p><p>The library is open from nine to five.</p>"
+    new = "<p>The library is open from nine to six.</p><p>Weather: fair, 14 degrees</p>"
+    pairs = [(change.old, change.new) for change in verdict(old, new).paragraphs]
+    assert sorted(pairs) == [(0, 1), (1, 0)]
+
+
 def test_changed_paragraph_has_its_place_and_sums() -> None:
     (paragraph,) = changed("resigns", "stays").paragraphs
     assert (paragraph.change, paragraph.place) == (Change.CHANGED, "/html/body/p[1]")

@@ -4,20 +4,23 @@ from __future__ import annotations
 
 from html import escape
 
+from incrawl.cli.diff_terminal import left_out_of
 from incrawl.cli.text import clean
 from incrawl.core.changes import Change
 from incrawl.core.changes.report import Report, TextChange
 from incrawl.core.changes.words import compare_words
 
 _STYLE = """
-body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; max-width: 80em; color: #1b1f24 }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2em auto; padding: 0 1em; max-width: 80em;
+  color: #1b1f24 }
 table { border-collapse: collapse; width: 100%; table-layout: fixed }
 td, th { vertical-align: top; text-align: left; padding: .4em .8em; border-bottom: 1px solid #ddd;
   overflow-wrap: anywhere }
 td.old { background: #fff1f0 } td.new { background: #effaf0 } td.none { background: #f6f6f6 }
 del { background: #ffc9c4; text-decoration: none } ins { background: #b6ecbc; text-decoration: none }
 tr.place td { border: 0; color: #57606a; font-size: 13px; padding-bottom: 0 }
-tr.same td { color: #57606a }
+tr.same td { color: #57606a } p.dim { color: #57606a }
+tr.volatile del, tr.volatile ins { background: none; border-bottom: 1px dashed }
 """
 _POLICY = (
     "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">"
@@ -43,8 +46,11 @@ def _safe(text: str) -> str:
 
 def _summary(report: Report) -> str:
     verdict = report.verdict
+    left_out = "".join(
+        f'<p class="dim">Left out: {_safe(line)}</p>' for line in [left_out_of(report)] if line
+    )
     if not verdict.changed:
-        return "<p><b>Unchanged.</b></p>"
+        return f"<p><b>Unchanged.</b></p>{left_out}"
     old, new = verdict.old, verdict.new
     parts = [
         f"<b>{_safe(', '.join(sorted(verdict.kinds)))}</b>, {verdict.size}, {verdict.share:.0%} of the page"
@@ -53,18 +59,19 @@ def _summary(report: Report) -> str:
         levels = ", ".join(map(str, verdict.levels))
         parts.append(f"structure on levels {levels}, below <code>{_safe(verdict.subtree)}</code>")
     parts.append(f"RMS {old.rms:.3f} → {new.rms:.3f}, checksum {old.checksum:.3f} → {new.checksum:.3f}")
-    return "".join(f"<p>{part}</p>" for part in parts)
+    return "".join(f"<p>{part}</p>" for part in parts) + left_out
 
 
 def _rows(report: Report) -> list[str]:
     """Changed paragraphs with their neighbours, in the order of the new page."""
-    changes = report.changes()
+    volatile = report.volatile()
+    changes = report.changes() + volatile
     changed = {change.what.new for change in changes if change.what.new is not None}
     shown = {near for at in changed for near in range(at - _SHOWN_AROUND, at + _SHOWN_AROUND + 1)}
     same = [
         (at, _same(report.new.texts[at])) for at in sorted(shown - changed) if 0 <= at < len(report.new.texts)
     ]
-    different = [(_position(change), _different(change)) for change in changes]
+    different = [(_position(change), _different(change, change in volatile)) for change in changes]
     return [row for _, row in sorted(same + different, key=lambda placed: placed[0])]
 
 
@@ -78,9 +85,11 @@ def _same(text: str) -> str:
     return f'<tr class="same"><td>{_safe(text)}</td><td>{_safe(text)}</td></tr>\n'
 
 
-def _different(change: TextChange) -> str:
-    head = f'<tr class="place"><td colspan="2">{change.change} <code>{_safe(change.place)}</code></td></tr>\n'
-    return head + f"<tr>{_cell(change, 'old', 'del')}{_cell(change, 'new', 'ins')}</tr>\n"
+def _different(change: TextChange, volatile: bool) -> str:
+    name, row = ("volatile, ", '<tr class="volatile">') if volatile else ("", "<tr>")
+    what = f"{name}{change.change} <code>{_safe(change.place)}</code>"
+    head = f'<tr class="place"><td colspan="2">{what}</td></tr>\n'
+    return head + f"{row}{_cell(change, 'old', 'del')}{_cell(change, 'new', 'ins')}</tr>\n"
 
 
 def _cell(change: TextChange, side: str, mark: str) -> str:

@@ -18,8 +18,8 @@ _SIDES = {"old": ("-", "red"), "new": ("+", "green")}
 def show_diff(report: Report, console: Console, *, ignored: bool = False) -> None:
     """Prints the whole report. Page text is cleaned: it must not reach the terminal as commands."""
     console.print(headline(report.verdict))
-    if left_out := _left_out(report):
-        console.print(left_out)
+    if left_out := left_out_of(report):
+        console.print(Text(f"left out: {left_out}", "dim"))
     if report.verdict.changed:
         _show_changes(report, console)
     if ignored:
@@ -58,11 +58,12 @@ def headline(verdict: Verdict) -> Text:
     return Text(f"changed: {kinds} ({verdict.size}), {verdict.share:.0%} of the page", "bold yellow")
 
 
-def _left_out(report: Report) -> Text | None:
-    """What did not take part in the comparison, counted by kind."""
-    kinds = {**report.old.ignored.counts, **report.new.ignored.counts, **report.verdict.ignored}
-    counts = ", ".join(f"{count} × {clean(kind)}" for kind, count in sorted(kinds.items()))
-    return Text(f"left out: {counts}", "dim") if counts else None
+def left_out_of(report: Report) -> str:
+    """What did not take part in the comparison, counted by kind; of the two versions the one with more."""
+    kinds = dict(report.verdict.ignored)
+    for side in (report.old, report.new):
+        kinds |= {kind: max(count, kinds.get(kind, 0)) for kind, count in side.ignored.counts.items()}
+    return ", ".join(f"{count} × {clean(kind)}" for kind, count in sorted(kinds.items()))
 
 
 def _sums(report: Report) -> object:

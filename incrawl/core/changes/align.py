@@ -83,16 +83,37 @@ def _gaps(
 
 def _pair_off(lefts: list[int], rights: list[int], old: Signatures, new: Signatures) -> list[Match]:
     """Old and new paragraphs of one gap: those alike are one that changed, the others came or went."""
-    if len(lefts) == len(rights) or len(lefts) * len(rights) > _LARGEST_TABLE:
-        pairs = list(zip(lefts, rights, strict=False))
-    else:
-        pairs = _best_pairs(lefts, rights, old, new)
+    pairs = _same_shape(lefts, rights, old, new)
+    paired_old, paired_new = {left for left, _ in pairs}, {right for _, right in pairs}
+    pairs += _in_order(
+        [left for left in lefts if left not in paired_old],
+        [right for right in rights if right not in paired_new],
+        old,
+        new,
+    )
     paired_old, paired_new = {left for left, _ in pairs}, {right for _, right in pairs}
     changed = [Match(Change.CHANGED, left, right) for left, right in pairs]
     removed = [Match(Change.REMOVED, left, None) for left in lefts if left not in paired_old]
     return (
         changed + removed + [Match(Change.ADDED, None, right) for right in rights if right not in paired_new]
     )
+
+
+def _same_shape(
+    lefts: list[int], rights: list[int], old: Signatures, new: Signatures
+) -> list[tuple[int, int]]:
+    """Paragraphs that differ in digits only are the same ones, also where they have changed places."""
+    before, after = (
+        column[numbers].tolist()
+        for column, numbers in ((old.column("shapes"), lefts), (new.column("shapes"), rights))
+    )
+    return [(lefts[left], rights[right]) for left, right in _same_text(before, after)]
+
+
+def _in_order(lefts: list[int], rights: list[int], old: Signatures, new: Signatures) -> list[tuple[int, int]]:
+    if len(lefts) == len(rights) or len(lefts) * len(rights) > _LARGEST_TABLE:
+        return list(zip(lefts, rights, strict=False))
+    return _best_pairs(lefts, rights, old, new)
 
 
 def _best_pairs(
