@@ -9,7 +9,6 @@ each such piece is read once and remembered (see `pieces`).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -31,7 +30,6 @@ class Markup:
     opening: Any  # positions among all tags of those that begin an element
     marks: Any  # what each tag does (uint8)
     depths: Any  # elements open after each tag (int32)
-    separators: list[bytes]  # what stands for each tag in a stream of text
     cuts: list[bytes]  # "", tag, text, tag, text, …; entities not yet resolved
     attributes: Attributes
     vocabulary: Vocabulary
@@ -49,9 +47,9 @@ def read_written(written: bytes, *, xml: bool = False) -> Markup:
     memory = memory_of(xml=xml)
     pieces = list(map(memory.__getitem__, between[0::2]))
     coded = np.frombuffer(b"".join([piece[0] for piece in pieces]), "<u4")
-    if len(coded) != len(cuts) // 2:
+    if 2 * len(coded) + 1 != len(cuts):
         raise MarkupError("a name holds a delimiter")
-    facts = np.frombuffer(b"".join([piece[2] for piece in pieces]), "<u4").reshape(-1, FACTS)
+    facts = np.frombuffer(b"".join([piece[1] for piece in pieces]), "<u4").reshape(-1, FACTS)
     ends = facts[:, 0].cumsum(dtype=np.int32)
     marks = (coded >> 16).astype(np.uint8)
     marks[ends[facts[:, 1].nonzero()[0] - 1] - 1] |= EMPTY
@@ -64,7 +62,6 @@ def read_written(written: bytes, *, xml: bool = False) -> Markup:
         opening=opening,
         marks=marks,
         depths=depths,
-        separators=list(chain.from_iterable([piece[1] for piece in pieces])),
         cuts=cuts,
         attributes=Attributes.of(elements, facts[:-1], between[1::2]),
         vocabulary=memory.vocabulary,

@@ -15,7 +15,6 @@ INLINE, BLOCK, SPACE, CLOSE, EMPTY = 0, 1, 2, 4, 8
 PARTING = 3  # the bits of a mark that say how it parts text
 FACTS = 4  # numbers in `Piece.facts`
 
-_SEPARATORS = {INLINE: b"\1", BLOCK: b"\0", SPACE: b"\2"}
 _LONGEST_REMEMBERED = 200
 _MOST_REMEMBERED = 30_000
 
@@ -28,21 +27,19 @@ class Piece(NamedTuple):
     """All packed, so that the pieces of a page are joined rather than gone through."""
 
     tags: bytes  # uint32 for each tag: its mark above 16 bits for its name in the vocabulary
-    separators: tuple[bytes, ...]  # for each tag what stands for it in a stream of text
     facts: bytes  # uint32: tags, whether the tag before is an empty element, attribute's hash and key
 
 
-class Tags(dict[bytes, tuple[int, bytes]]):
-    """For tags that were met before, `li` or `/li` or `br/`: the code and the separator (see Piece)."""
+class Tags(dict[bytes, int]):
+    """For tags that were met before, `li` or `/li` or `br/`: the code (see Piece)."""
 
     def __init__(self, vocabulary: Vocabulary, *, xml: bool) -> None:
         super().__init__()
         self._vocabulary = vocabulary
         self._xml = xml
 
-    def __missing__(self, tag: bytes) -> tuple[int, bytes]:
-        mark = self._mark(tag)
-        read = mark << 16 | self._vocabulary.number(tag.strip(b"/")), _SEPARATORS[mark & PARTING]
+    def __missing__(self, tag: bytes) -> int:
+        read = self._mark(tag) << 16 | self._vocabulary.number(tag.strip(b"/"))
         if len(self) < _MOST_REMEMBERED:
             self[tag] = read
         return read
@@ -92,7 +89,6 @@ def read_piece(text: bytes, known: Tags) -> Piece:
     name = attribute[:-1]
     described = (name_hash(name), sort_key(name)) if name else (0, 0)
     return Piece(
-        pack(f"<{len(read)}I", *[code for code, _ in read]),
-        tuple([separator for _, separator in read]),
+        pack(f"<{len(read)}I", *read),
         pack(f"<{FACTS}I", len(tags), bool(before), *described),
     )

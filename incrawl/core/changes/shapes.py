@@ -46,13 +46,8 @@ def shape(text: bytes) -> bytes:
     """
     if len(text) > _LONGEST:
         return text.translate(None, _IN_NUMBERS)
+    written = text.split()
+    if max(map(len, written)) > _LONGEST_WORD:
+        text = b" ".join([word for word in written if not is_token(word.decode("utf-8", "replace"))])
     words = text.translate(None, _IN_NUMBERS).lower().split()
-    if _DATE_WORDS.isdisjoint(words) and max(map(len, text.split())) <= _LONGEST_WORD:
-        return b" ".join(words)
-    kept = map(_bare, [word for word in text.split() if not is_token(word.decode("utf-8", "replace"))])
-    return b" ".join(filter(None, kept))
-
-
-def _bare(word: bytes) -> bytes:
-    bare = word.translate(None, _IN_NUMBERS).lower()
-    return b"" if bare.strip(b"();[]") in _DATE_WORDS else bare
+    return b" ".join([word for word in words if word.strip(b"();[]") not in _DATE_WORDS])

@@ -23,6 +23,8 @@ _UNSEEN = "\xad\u200b\u200c\u200d\u2060\ufeff"
 _RARE = [(sign.encode(), b" ") for sign in _WIDE_BLANKS] + [(sign.encode(), b"") for sign in _UNSEEN]
 _IN_NO_ARRANGEMENT = b" \n\t\r\f\v" + bytes(set("\xa0\xad\u200b\u2060\ufeff\u3000".encode()))
 _BLANK = 32
+_TAG = b"\3"  # no text in a tree holds it
+_SEPARATORS = np.array([1, BREAK, 2, 1], np.uint8)  # what stands for an inline, block and spaced tag
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +39,9 @@ class Text:
 
 def read_text(markup: Markup) -> Text:
     """All paragraphs that hold any characters."""
-    written = list(markup.cuts)
-    written[1::2] = markup.separators
-    stream = b"".join(written)
+    codes = np.frombuffer(bytearray(_TAG.join(markup.cuts[0::2])), np.uint8)
+    codes[codes == _TAG[0]] = _SEPARATORS.take(markup.marks & PARTING)
+    stream = codes.tobytes()
     letters, runs = Letters.split(_collapsed(plain_text(stream.translate(_TO_BLANK, b"\1"))))
     boundaries = np.append(((markup.marks & PARTING) == BLOCK).nonzero()[0], len(markup.marks))
     begins, ends = boundaries[(runs - 1).clip(0)], boundaries[runs]
