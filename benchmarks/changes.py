@@ -5,6 +5,9 @@
 Without pages it takes HTML that is found on this machine (documentation under /usr/share/doc) and, where
 they are, the page pairs beside the project. CPU time is measured, the best of several rounds, so that noise
 on the machine counts little. Both sides of every ratio are timed in turn, page by page.
+
+A second table shows how the time grows when broken, deep or endless pages become four times as large: linear
+time gives about 4.
 """
 
 from __future__ import annotations
@@ -33,6 +36,19 @@ URL = "http://example.com/a/page"
 NOTES = """equal: bytes are those of last time. signatures: all of them, on top of the parse.
 unchanged, changed: verdict from stored signatures; explained: with the places named.
 stored: bytes per page."""
+MONSTERS = {
+    "nested tags, 200,000": b"<div>",
+    "nested tags with text": b"<div>x ",
+    "wrongly nested": b"<b><p></b><i></p>",
+    "many paragraphs": b"<p>some words 12:30</p>",
+    "many links": b"<a href='/page?id=7&amp;sid=a1'>x</a>",
+    "one long text": b"words and words ",
+    "bare brackets": b"<",
+    "open attributes": b"<a b='",
+    "broken names": b'<p a"b=c>',
+    "font sizes": b"<font size=7><small>x",
+}
+SMALL_MONSTER = 50_000  # pieces; the large ones have four times as many
 WORD = b" the "  # is replaced by another one to get a changed page
 
 
@@ -123,6 +139,23 @@ def row(group: list[Cost]) -> list[str]:
     ]
 
 
+def show_growth(console: Console, rounds: int) -> None:
+    table = Table(title="Time for a page four times as large", title_justify="left", box=None)
+    table.add_column("page")
+    table.add_column("analysis", justify="right")
+    table.add_column("comparison", justify="right")
+    for name, piece in MONSTERS.items():
+        small, large = (growth_costs(piece * size, rounds) for size in (SMALL_MONSTER, 4 * SMALL_MONSTER))
+        table.add_row(name, *(f"{after / before:.1f} ×" for before, after in zip(small, large, strict=True)))
+    console.print(table)
+
+
+def growth_costs(body: bytes, rounds: int) -> tuple[float, float]:
+    """Seconds for an analysis, and for a comparison with the same page turned around."""
+    old, new = analyse(b"<p>first" + body, url=URL).signatures, analyse(body + b"<p>last", url=URL).signatures
+    return best(lambda: analyse(body, url=URL), rounds), best(lambda: compare(old, new).to_dict(), rounds)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("places", nargs="*", type=Path)
@@ -132,7 +165,10 @@ def main() -> None:
     found = pages(options.places or [place for place in FOUND_HERE if place.exists()], options.most)
     if not found:
         raise SystemExit("No pages found: name files or directories of HTML.")
-    show([cost_of(body, options.rounds) for body in found], Console(width=120))
+    console = Console(width=120)
+    show([cost_of(body, options.rounds) for body in found], console)
+    console.print()
+    show_growth(console, rounds=2)
 
 
 if __name__ == "__main__":
