@@ -23,7 +23,8 @@ _WITH_DIGITS = re.compile(r"\b[^\W\d_]*\d\w*")
 _DIGIT = re.compile(r"\d")
 _NO_LETTERS = re.compile(r"[\W\d_]+")
 # The same for text in ASCII, at a fraction of the cost: letters in lower case, all else a space.
-_LETTERS_ONLY = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(128)}
+_BETWEEN = "\0"  # no text has it: parsers leave it out
+_LETTERS_ONLY = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(1, 128)}
 
 
 def text_blocks(html: str) -> list[str]:
@@ -37,15 +38,13 @@ def text_blocks(html: str) -> list[str]:
 
 def words_of(pieces: Iterable[str]) -> list[str]:
     """Pieces of text reduced to their words, those without any left out."""
-    return [words for piece in pieces if len(words := _words(piece)) >= LEAST_LETTERS]
-
-
-def _words(piece: str) -> str:
-    if _DIGIT.search(piece):
-        piece = _WITH_DIGITS.sub(" ", piece)
-    if piece.isascii():
-        return " ".join(piece.translate(_LETTERS_ONLY).split())
-    return _NO_LETTERS.sub(" ", piece).strip().lower()
+    plain = [_WITH_DIGITS.sub(" ", piece) if _DIGIT.search(piece) else piece for piece in pieces]
+    together = _BETWEEN.join(plain)
+    if together.isascii():
+        words = (" ".join(piece.split()) for piece in together.translate(_LETTERS_ONLY).split(_BETWEEN))
+    else:
+        words = (_NO_LETTERS.sub(" ", piece).strip().lower() for piece in plain)
+    return [piece for piece in words if len(piece) >= LEAST_LETTERS]
 
 
 def without_silent(html: str) -> str:
@@ -92,8 +91,9 @@ class Novelty:
 
     def _is_new(self, mark: int) -> bool:
         bits = self._bits
-        places = (mark % _BITS, (mark >> 16) % _BITS, (mark >> 32) % _BITS)
-        if all(bits[place >> 3] & (1 << (place & 7)) for place in places):
+        places = first, second, third = mark % _BITS, (mark >> 16) % _BITS, (mark >> 32) % _BITS
+        known = bits[first >> 3] >> (first & 7) & bits[second >> 3] >> (second & 7)
+        if known & bits[third >> 3] >> (third & 7) & 1:
             return False
         if self._filled >= _FULL:
             # Full: forget, rather than take what is new for known and cut a large site.
