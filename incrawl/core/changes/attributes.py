@@ -30,7 +30,10 @@ _NAMES = frozenset(_ID_ATTRIBUTES.split())
 _RESOURCES = frozenset(
     {"src", "srcset", "poster", "background", "data", "xlink:href", "longdesc", "manifest"}
 )
-_DROPPED = frozenset({"nonce", "integrity", "xmlns", "crossorigin", "fetchpriority", "rel"})
+_DROPPED_ATTRIBUTES = """
+nonce integrity xmlns crossorigin fetchpriority rel datetime data-reactid data-react-checksum data-reactroot
+data-cfemail"""
+_DROPPED = frozenset(_DROPPED_ATTRIBUTES.split())
 _LINKS = frozenset(["href", "action", "formaction"])
 _GROUP_BITS = 13
 
@@ -45,12 +48,12 @@ def group_of(name: str) -> Group:
         return Group.CLASS
     if name in _LINKS:
         return Group.LINK
+    if name in _DROPPED or name.startswith(("xmlns:", "_ngcontent", "_nghost")):
+        return Group.DROPPED
     if name.startswith("data-"):
         return Group.DATA
     if name.startswith("on"):
         return Group.HANDLER
-    if name in _DROPPED or name.startswith(("xmlns:", "_ngcontent", "_nghost")):
-        return Group.DROPPED
     if name in _RESOURCES:
         return Group.RESOURCE
     return Group.NAME if name in _NAMES else Group.LOOK

@@ -13,7 +13,7 @@ from typing import Any
 from lxml import etree
 
 from incrawl.core.changes.ignored import Ignored
-from incrawl.core.changes.noise import plain_resource
+from incrawl.core.changes.noise import plain_program
 from incrawl.core.changes.scripts import plain_script
 
 _FEEDS = ("application/rss+xml", "application/atom+xml", "application/feed+json")
@@ -28,6 +28,10 @@ _SECRET_METAS = (
     "date",
     "modified",
     "request-id",
+    "generat",
+    "build",
+    "revision",
+    "trace",
 )
 
 
@@ -67,7 +71,7 @@ def _script(element: Any, extras: Extras) -> None:
 
 
 def _without_version(address: str, extras: Extras) -> str:
-    plain = plain_resource(address)
+    plain = plain_program(address)
     if plain != address:
         extras.ignored.add("version in address", address)
     return plain

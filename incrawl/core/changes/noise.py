@@ -7,70 +7,17 @@ from __future__ import annotations
 
 import re
 
+from incrawl.core.changes.noise_names import (
+    BUSTERS,
+    PER_VISITOR,
+    PER_VISITOR_PREFIXES,
+    SIGNATURE_PREFIX,
+    SIGNATURES,
+    VERSIONS,
+)
+
 PLACEHOLDER = "#"
 
-_SESSION = frozenset(
-    [
-        "phpsessid",
-        "jsessionid",
-        "aspsessionid",
-        "asp.net_sessionid",
-        "sid",
-        "sessid",
-        "sessionid",
-        "session_id",
-        "session",
-        "sess",
-        "cfid",
-        "cftoken",
-        "zenid",
-        "oscsid",
-        "sesskey",
-        "csrf",
-        "csrftoken",
-        "csrf_token",
-        "csrfmiddlewaretoken",
-        "xsrf",
-        "_xsrf",
-        "authenticity_token",
-        "__requestverificationtoken",
-        "nonce",
-        "_wpnonce",
-        "wpnonce",
-        "form_key",
-        "formkey",
-        "form_token",
-    ]
-)
-_BUSTERS = frozenset(
-    ["_", "cb", "cachebuster", "cache_buster", "cache-buster", "nocache", "no_cache", "rnd", "rand", "random"]
-)
-_VERSIONS = _BUSTERS | frozenset(
-    [
-        "v",
-        "ver",
-        "version",
-        "rev",
-        "revision",
-        "r",
-        "t",
-        "ts",
-        "time",
-        "timestamp",
-        "mtime",
-        "m",
-        "h",
-        "hash",
-        "build",
-        "bust",
-        "cache",
-        "d",
-        "dc",
-        "_dc",
-        "itok",
-        "q",
-    ]
-)
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.I)
 _WORDLIKE = re.compile(r"[A-Za-z0-9+/=_.:~-]+")
 _HEX = re.compile(r"[0-9a-fA-F]+")
@@ -82,13 +29,17 @@ _ASSET_HASH = re.compile(
 )
 _PATH_SESSION = re.compile(r";(?:jsessionid|sid|phpsessid)=[^/?#;]*|/\(S\([a-z0-9]{24}\)\)", re.I)
 _GENERATED_CLASS = re.compile(
-    r"(?:css|jsx|jss|sc|svelte|astro|ng-tns|ng-c|emotion|makeStyles)-(?=\S*\d)\S+|jss\d+|"
+    r"sc-(?=[a-z]*[A-Z])[A-Za-z]{5,8}|(?:css|jsx|jss|sc|svelte|astro|ng-tns|ng-c|emotion|makeStyles)-(?=\S*\d)\S+|jss\d+|"
     r"\S*?__(?=\S*[A-Z\d])[\w-]{5,8}|(?:js-)?view-dom-id-\w+|\S*[0-9a-f]{32,}\S*"
 )
+_USE_ID = re.compile(r":[rR]\w*:")  # React numbers the ids that it makes
+_LOCAL_PLACE = re.compile(r"url\(#[^)]*\)")
+_DIGITS = re.compile(r"\d+")
 _RANDOM_END = re.compile(r"--(?=[\w-]*[A-Z\d])[\w-]{6,}$")  # Drupal: `edit-submit--dXk3h2LmQ0w`
 
 _PARAMETER = re.compile(rb"[?&;]([\w.-]+)=")
-_NOISE_NAMES = frozenset(name.encode() for name in _SESSION | _BUSTERS | {"s"})
+_NOISE_NAMES = frozenset(name.encode() for name in PER_VISITOR | BUSTERS | {"s"})
+_NOISE_PREFIXES = tuple(prefix.encode() for prefix in PER_VISITOR_PREFIXES)
 
 
 def is_token(text: str) -> bool:
@@ -112,6 +63,8 @@ def plain_value(value: str) -> str:
     >>> plain_value("a3f09c77d1e84b2a"), plain_value("left")
     ('#', 'left')
     """
+    if "url(#" in value:
+        return _LOCAL_PLACE.sub(lambda match: _DIGITS.sub("", match[0]), value)
     return plain_name(value) if len(value) >= 10 else value
 
 
@@ -123,6 +76,8 @@ def plain_name(value: str) -> str:
     """
     if is_token(value):
         return PLACEHOLDER
+    if ":" in value:
+        value = _USE_ID.sub(PLACEHOLDER, value)
     return _RANDOM_END.sub("", _UUID.sub(PLACEHOLDER, value)) if "-" in value else value
 
 
@@ -141,7 +96,7 @@ def plain_link(url: str) -> str:
     >>> plain_link("/a;jsessionid=1F?x=1&PHPSESSID=9c2e&_=171")
     '/a?x=1'
     """
-    return _without(url, _BUSTERS)
+    return _without(url)
 
 
 def plain_resource(url: str) -> str:
@@ -152,32 +107,55 @@ def plain_resource(url: str) -> str:
     """
     if url.startswith("data:"):
         return url
-    path, mark, query = _without(url, _VERSIONS).partition("?")
+    if url.startswith("#"):
+        return _DIGITS.sub("", url)
+    if ", " in url:
+        return ", ".join(map(plain_resource, url.split(", ")))
+    url, blank, size = url.partition(" ")
+    return _plain_resource(url) + blank + size
+
+
+def plain_program(url: str) -> str:
+    """The address of a script or style sheet; a path may name the build that it belongs to.
+
+    >>> plain_program("/_next/static/Xk29sLq0aZ81mNvB7Ty3w/main.js")
+    '/_next/static/#/main.js'
+    """
+    path, mark, query = plain_resource(url).partition("?")
+    steps = [PLACEHOLDER if is_token(step) else step for step in path.split("/")]
+    return "/".join(steps) + mark + query
+
+
+def _plain_resource(url: str) -> str:
+    path, mark, query = _without(url, resource=True).partition("?")
     if _NUMBER_OR_HEX.fullmatch(query):
         mark = query = ""
     plain = _ASSET_HASH.sub("", path) + mark + query
     return url if plain == url else plain
 
 
-def _without(url: str, dropped: frozenset[str]) -> str:
+def _without(url: str, *, resource: bool = False) -> str:
     if ";" in url or "/(" in url:
         url = _PATH_SESSION.sub("", url)
     path, mark, query = url.partition("?")
     if not mark:
         return url
     query, hash_mark, fragment = query.partition("#")
-    kept = [part for part in query.replace("&amp;", "&").split("&") if not _is_noise(part, dropped)]
+    kept = [part for part in query.replace("&amp;", "&").split("&") if not _is_noise(part, resource)]
     return path + ("?" if kept else "") + "&".join(kept) + hash_mark + fragment
 
 
-def _is_noise(parameter: str, dropped: frozenset[str]) -> bool:
+def _is_noise(parameter: str, resource: bool) -> bool:
     name, equals, value = parameter.partition("=")
     name = name.lower()
-    if name in _SESSION or name.startswith("aspsessionid"):
+    if name in PER_VISITOR or name.startswith(PER_VISITOR_PREFIXES):
         return bool(equals)
     if name == "s":
         return len(value) == 32 and bool(_HEX.fullmatch(value))
-    return name in dropped and (not value or is_token(value) or bool(_NUMBER_OR_HEX.fullmatch(value)))
+    if resource and (name in SIGNATURES or name.startswith(SIGNATURE_PREFIX)):
+        return True
+    dropped = name in (VERSIONS if resource else BUSTERS)
+    return dropped and (not value or is_token(value) or bool(_NUMBER_OR_HEX.fullmatch(value)))
 
 
 def has_noise(links: bytes) -> bool:
@@ -185,4 +163,4 @@ def has_noise(links: bytes) -> bool:
     if b"?" not in links and b";" not in links:
         return b"/(S(" in links
     names = {name.lower() for name in set(_PARAMETER.findall(links))}
-    return not _NOISE_NAMES.isdisjoint(names) or any(name.startswith(b"aspsessionid") for name in names)
+    return not _NOISE_NAMES.isdisjoint(names) or any(name.startswith(_NOISE_PREFIXES) for name in names)

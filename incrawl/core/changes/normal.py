@@ -54,7 +54,9 @@ def _tokens_out(values: list[bytes], ignored: Ignored) -> list[bytes]:
 def _numbers_out(values: list[bytes], ignored: Ignored) -> bytes:
     """All ids, without the numbers that programs give them."""
     names = [
-        value if len(value) < _SHORT_NAME else _clean(value, plain_name, "generated id", ignored)
+        value
+        if len(value) < _SHORT_NAME and b":" not in value
+        else _clean(value, plain_name, "generated id", ignored)
         for value in values
     ]
     return b"\0".join(names).translate(None, _DIGITS)

@@ -9,7 +9,7 @@ import numpy as np
 
 from incrawl.core.changes.tree import Tree
 
-_DEEPEST = 64  # a longer path would be of no use to a reader
+_DEEPEST = 256  # a longer path would be of no use to a reader
 
 
 class Places:
