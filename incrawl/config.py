@@ -55,8 +55,10 @@ def default_state_dir() -> Path:
     """One place per user, whatever the working directory, so that all processes meet there."""
     if named := os.environ.get(f"{PREFIX}STATE_DIR"):
         return a_path(named)
-    base = os.environ.get("XDG_STATE_HOME") or Path("~/.local/state").expanduser()
-    return Path(base) / "incrawl"
+    try:
+        return a_path(os.environ.get("XDG_STATE_HOME") or "~/.local/state") / "incrawl"
+    except ValueError as error:
+        raise ConfigError(f"INCRAWL_STATE_DIR must be set: {error}.") from None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -41,6 +41,8 @@ SETTINGS = [
 ]
 ARGUMENTS = [
     ({"seeds": "/no/such/file"}, "The seed file /no/such/file cannot be read: No such file"),
+    ({"seeds": "~nobody-of-this-name/seeds"}, "cannot be read: Could not determine home directory"),
+    ({"seeds": "a\0b"}, "cannot be read: embedded null byte"),
     ({"seeds": "/proc"}, "The seed file /proc cannot be read: Is a directory"),
     ({"seeds": "binary.txt"}, "it is not UTF-8 text"),
     (

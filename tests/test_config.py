@@ -69,6 +69,7 @@ def test_text_and_python_values_mean_the_same(name: str, values: list[Any], read
         ("HOST_INTERVALS", 5),
         ("CONTENT_TYPES", 5),
         ("ALLOW_NETWORKS", "10.0.0.0/99"),
+        ("STATE_DIR", "~nobody-of-this-name/state"),
     ],
 )
 def test_a_wrong_value_is_told_with_its_name(name: str, value: Any) -> None:

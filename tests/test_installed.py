@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,6 +40,16 @@ execute(["scrapy", "version"])
 """
     done = subprocess.run([sys.executable, "-c", script], cwd="/", capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[1:] == [""]
+
+
+def test_a_terminal_that_lacks_a_sign_gets_another(tmp_path: Path) -> None:
+    for name, text in (("old", "one"), ("new", "two")):
+        (tmp_path / name).write_text(f"<p>{text} \N{SNOWMAN}")
+    command = [sys.executable, "-m", "scrapy", "diff", "old", "new"]
+    ascii_only = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    done = subprocess.run(command, cwd=tmp_path, env=ascii_only, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "+ two ?" in done.stdout
 
 
 def test_every_command_is_documented() -> None:

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from io import TextIOWrapper
 from typing import Any
 
 from rich.console import Console
@@ -23,8 +24,15 @@ def clean(text: str) -> str:
     return "".join(sign if sign.isprintable() else "\N{REPLACEMENT CHARACTER}" for sign in text)
 
 
+def tolerate_any_terminal() -> None:
+    """A sign that the terminal's encoding does not have becomes a question mark, not an error."""
+    if isinstance(sys.stdout, TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
+
+
 def make_console() -> Console:
     """Prints text as it is: no markup, no emoji codes, which a page could carry."""
+    tolerate_any_terminal()
     width = None if sys.stdout.isatty() else PIPE_WIDTH
     return Console(markup=False, emoji=False, highlight=False, width=width)
 

@@ -89,7 +89,10 @@ def a_time_to_rank(value: Any) -> str:
 
 
 def a_path(value: Any) -> Path:
-    return Path(value).expanduser().absolute()
+    try:
+        return Path(value).expanduser().absolute()
+    except RuntimeError:  # of whom nothing is known
+        raise ValueError("there is no such home directory") from None
 
 
 def an_importance(value: Any) -> str:

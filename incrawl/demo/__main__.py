@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rich.console import Console
 
+from incrawl.cli.text import tolerate_any_terminal
 from incrawl.demo.findings import Findings, collect
 from incrawl.demo.report import show
 from incrawl.demo.rounds import crawl_rounds, fresh_state
@@ -18,6 +19,7 @@ from incrawl.errors import IncrawlError
 
 def main() -> int:
     options = read_options()
+    tolerate_any_terminal()
     console = Console()
     try:
         with DemoSite() as site, fresh_state(options.state_dir.absolute()) as state_dir:

@@ -78,16 +78,18 @@ def read_seeds(config: Config, seeds: str | None = None, urls: str | None = None
     named = parse_seeds(urls.split(",") if urls else [], pl=config.pl, pg=config.pg)
     if named.bad:
         raise ConfigError(f"The argument urls cannot be used: {named.bad[0].problem}.")
-    listed = parse_seeds(_lines(Path(seeds)) if seeds else [], pl=config.pl, pg=config.pg)
+    listed = parse_seeds(_lines(seeds) if seeds else [], pl=config.pl, pg=config.pg)
     if seeds and not listed.records:
         reason = listed.bad[0] if listed.bad else "it names no URL"
         raise ConfigError(f"The seed file {seeds} cannot be used: {reason}.")
     return Seeds(named.records + listed.records, listed.bad)
 
 
-def _lines(path: Path) -> list[str]:
+def _lines(name: str) -> list[str]:
     try:
-        return path.read_text(encoding="utf-8-sig").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        raise ConfigError(f"The seed file {path} cannot be read: {reason}.") from None
+        return Path(name).expanduser().read_text(encoding="utf-8-sig").splitlines()
+    except UnicodeDecodeError:
+        reason = "it is not UTF-8 text"
+    except (OSError, ValueError, RuntimeError) as error:  # no such file, no such name, no such user
+        reason = (error.strerror if isinstance(error, OSError) else None) or str(error).rstrip(".")
+    raise ConfigError(f"The seed file {name} cannot be read: {reason}.")
