@@ -130,6 +130,8 @@ LAUGHS = b"<!ENTITY a0 'ha'>" + b"".join(
         b"text<br>" * DEEP,
         b"<x-1>" + b"".join(b"<x-%d>" % number for number in range(30_000)),
         b"<p " + b" ".join(b"a%d=b" % number for number in range(20_000)) + b">x",
+        b"<p " + b" ".join(b"a%d" % number for number in range(20_000)) + b">x",
+        b"<p " + b"".join(b"a%d='<b>'" % number for number in range(20_000)) + b">x",
         b"<p style='" + b"font:" * DEEP + b"'>x",
         b"<p class='" + b"a1 " * DEEP + b"'>x",
         b"<?xml version='1.0'?>" + b"<r>" * DEEP,

@@ -10,6 +10,7 @@ from typing import Any
 from lxml import etree
 
 from incrawl.core.changes.decode import Form
+from incrawl.core.changes.endless import has_endless_tag
 from incrawl.core.changes.extras import Extras, take_extras
 from incrawl.core.changes.ignored import Ignored
 from incrawl.core.changes.markup import Markup, read_markup, read_written
@@ -31,7 +32,7 @@ def read_page(page: bytes, form: Form, rules: IgnoreRules = NO_RULES) -> tuple[M
     elif form is Form.OPAQUE:
         page = b"<html/>"
     xml = form is Form.XML
-    root = _parse_xml(page) if xml else _parse_html(page)
+    root = None if has_endless_tag(page) else _parse_xml(page) if xml else _parse_html(page)
     if root is not None:
         extras = take_extras(root)
         for xpath in rules.xpaths:
