@@ -113,3 +113,10 @@ def test_same_seed_same_pages(demo_site: DemoSite) -> None:
 def test_any_function_can_be_served(serve: Callable[..., str]) -> None:
     url = serve(lambda path, etag: Answer(200, f"<p>{path}</p>"))
     assert fetch(url + "/a/b")[:2] == (200, "<p>/a/b</p>")
+
+
+@pytest.mark.parametrize("change", [Change.LINKS, Change.STYLE, Change.SCRIPT])
+def test_what_would_be_taken_for_a_token_settles_after_two_changes(change: Change) -> None:
+    """At the third visit in a row that differs in them, a crawler no longer calls it a change."""
+    for page in (page for page in PAGES if page.change is change):
+        assert {page.version(number) for number in range(100)} == {0, 1, 2}

@@ -40,6 +40,8 @@ _KINDS = {
     Change.SCRIPT: frozenset({"behavioural"}),
     Change.NOISE: frozenset[str](),
 }
+# What differs in these at three visits in a row is rightly taken for a token, which does not count.
+_SETTLING = frozenset({Change.LINKS, Change.STYLE, Change.SCRIPT})
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +67,8 @@ class DemoPage:
         """Which version the page shows: 0 at first, one more after each change."""
         if self.change in (Change.NEVER, Change.NOISE):
             return 0
-        return (round_number - self.appears) // self.every
+        changes = (round_number - self.appears) // self.every
+        return min(changes, 2) if self.change in _SETTLING else changes
 
 
 def _news() -> list[DemoPage]:

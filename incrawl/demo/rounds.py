@@ -20,9 +20,6 @@ from incrawl.frontier.embedded import stop_server
 
 MARK = "demo-seeds.txt"
 SETTINGS = {
-    # Days become seconds, so that refresh times can be seen growing and shrinking.
-    "INCRAWL_AVERAGE_REFRESH_TIME": "2s",
-    "INCRAWL_MIN_REFRESH_TIME": "0.1s",
     "INCRAWL_MAX_REFRESH_TIME": "1h",
     # The demo site is our own, and it is on this machine.
     "INCRAWL_HOST_INTERVAL": "0.01s",
@@ -31,8 +28,8 @@ SETTINGS = {
     # Embedded, whatever the environment says.
     "REDIS_URL": "",
 }
-PERIOD = 3.0
-"""Seconds from the start of a round to that of the next: enough for a new page to be due again."""
+SHORTEST_PERIOD, LONGEST_PERIOD = 3.0, 8.0
+"""Seconds from the start of a round to that of the next, on a machine that is idle and on a very busy one."""
 
 
 @contextmanager
@@ -54,20 +51,40 @@ def fresh_state(state_dir: Path) -> Iterator[Path]:
 def crawl_rounds(site: DemoSite, state_dir: Path, rounds: int) -> Iterator[float]:
     """Crawls `rounds` times, and gives the time at which each round began, after it has ended."""
     (state_dir / MARK).write_text(site.seeds())
+    period = period_of(state_dir)
     for number in range(rounds):
         began = time.time()
         site.round = number
-        crawl_once(state_dir)
+        crawl_once(state_dir, ["-a", f"seeds={state_dir / MARK}"], refresh_times(period))
         yield began
         if number < rounds - 1:
-            time.sleep(max(0.0, began + PERIOD - time.time()))
+            time.sleep(max(0.0, began + period - time.time()))
 
 
-def crawl_once(state_dir: Path) -> None:
+def period_of(state_dir: Path) -> float:
+    """The time between two rounds on this machine, as busy as it is: a run that finds nothing to do tells."""
+    began = time.monotonic()
+    crawl_once(state_dir, [], {})
+    return min(max(SHORTEST_PERIOD, 1.8 * (time.monotonic() - began)), LONGEST_PERIOD)
+
+
+def refresh_times(period: float) -> dict[str, str]:
+    """Days become rounds, so that refresh times can be seen growing and shrinking.
+
+    A new page is due again in the next round; one that was unchanged then is left out of the one after.
+    """
+    return {
+        "INCRAWL_AVERAGE_REFRESH_TIME": f"{period * 2 / 3:.2f}s",
+        "INCRAWL_MIN_REFRESH_TIME": f"{period / 30:.2f}s",
+    }
+
+
+def crawl_once(state_dir: Path, arguments: list[str], times: dict[str, str]) -> None:
     """One run in a process of its own; one that fails is told with the last line that it wrote."""
-    settings = SETTINGS | {"INCRAWL_STATE_DIR": str(state_dir), "LOG_FILE": str(state_dir / "crawl.log")}
+    places = {"INCRAWL_STATE_DIR": str(state_dir), "LOG_FILE": str(state_dir / "crawl.log")}
+    settings = SETTINGS | times | places
     options = [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
-    command = [sys.executable, "-m", "scrapy", "crawl", "incremental", "-a", f"seeds={state_dir / MARK}"]
+    command = [sys.executable, "-m", "scrapy", "crawl", "incremental", *arguments]
     environment = {**os.environ, "SCRAPY_SETTINGS_MODULE": "incrawl.settings"}
     run = subprocess.run([*command, *options], env=environment, capture_output=True, text=True)
     if run.returncode:
