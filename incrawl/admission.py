@@ -71,8 +71,10 @@ class Admission:
         trap = self.traps.refusal(url) if is_new else None
         return f"traps/{trap}" if trap else None
 
-    def saw_new_page(self, url: str, texts: Iterable[str], fresh: Iterable[str]) -> None:
-        """What a new page says goes into the watch for traps; a pattern found out is told to the operator."""
-        for pattern in self.traps.saw(url, words_of(texts), fresh):
+    def saw_new_page(self, url: str, texts: Iterable[str], fresh: Iterable[str]) -> list[str]:
+        """What a new page says goes into the watch for traps; the patterns that are found out thereby."""
+        found = self.traps.saw(url, words_of(texts), fresh)
+        for pattern in found:
             self._count("incrawl/traps/found")
             logger.warning("Trap: the latest pages of %s said nothing new; %s is one of them", pattern, url)
+        return found

@@ -11,6 +11,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -172,8 +173,8 @@ class Ledger:
         seen = Visit(self._frontier.now(), outcome, visit.status, modified, internal_changes, elsewhere)
         version = _version(page) if outcome in BROUGHT else None
         step = after_visit(visit.record, seen, version, worker.policy, worker.collection, worker.limits)
-        if visit.barred and not visit.failed:
-            step = Step(step.record, None)
+        if visit.barred_by and not visit.failed:
+            step = Step(replace(step.record, barred=visit.barred_by), None)
         elif visit.look_again_after is not None and step.delay is not None and not visit.failed:
             step = Step(step.record, min(step.delay, visit.look_again_after))
         return seen, version, step

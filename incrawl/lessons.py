@@ -12,6 +12,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING
 
 from incrawl.core.records import COMPARED, Outcome
+from incrawl.frontier.trapped import tell_traps
 from incrawl.holds import hold_host
 
 if TYPE_CHECKING:
@@ -45,7 +46,8 @@ class Lessons:
         await worker.sitemaps.judge(visit, outcome)
         if outcome is Outcome.NEW and page is not None and page.analysis is not None:
             fresh = [find.url for find in visit.finds]
-            worker.admission.saw_new_page(visit.url, page.analysis.texts, fresh)
+            trapped = worker.admission.saw_new_page(visit.url, page.analysis.texts, fresh)
+            await tell_traps(worker.frontier, trapped, visit.url)
         if page is not None and page.sitemap is not None:
             await worker.sitemaps.bring_forward(page.sitemap, visit)
         await self._watch_for_waves(visit, outcome)

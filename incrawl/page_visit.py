@@ -54,7 +54,7 @@ class PageVisit:
         self.conditional = False  # the page was asked for only if it had changed
         self.paid = False  # a request of it was taken out of the budget
         self.put_back_for: float | None = None  # seconds: nothing was learnt, the page is due again then
-        self.barred = False  # a rule forbids the URL: it leaves the queue, with its history kept
+        self.barred_by = ""  # the rule that forbids the URL: it leaves the queue, with its history kept
         self.look_again_after: float | None = None  # seconds, where the page is to be seen again sooner
         self.outcome: Outcome | None = None
         self.status: int | None = None

@@ -115,7 +115,8 @@ def ending_visit(visit: PageVisit, errback: Callable[..., Any] | None) -> Callab
     def end(failure: Failure) -> Any:
         if isinstance(failure.value, Held):
             visit.put_back(failure.value.seconds)
-        visit.barred = isinstance(failure.value, Refused) and failure.value.bars
+        if isinstance(failure.value, Refused) and failure.value.bars:
+            visit.barred_by = failure.value.part
         visit.end(outcome_of_failure(failure), why=failure.getErrorMessage())
         try:
             return errback(failure) if errback is not None else None

@@ -14,9 +14,11 @@ from incrawl.config import Config
 from incrawl.core.identity import robots_name
 from incrawl.core.refresh import policy_from
 from incrawl.core.refresh.policy import Collection, Limits
+from incrawl.filter_pass import apply_filters
 from incrawl.frontier import bounded, operations
 from incrawl.frontier.connection import connect
 from incrawl.frontier.frontier import Find, Frontier
+from incrawl.frontier.trapped import known_traps
 from incrawl.going_through import GoingThrough
 from incrawl.host_trust import HostTrust
 from incrawl.ledger import Ledger
@@ -107,6 +109,8 @@ class Worker:
         if self.config.budget is not None:
             self.purse = Purse(self.frontier, self.config.budget, self.config.max_wait, self.count)
         await self.repository.sweep(self._is_current)
+        await apply_filters(self)
+        self.admission.traps.learn_all(await known_traps(self.frontier))
         await self.frontier.begin()
 
     async def discover(self, finds: Sequence[Find], *, seeds: bool = False) -> int:

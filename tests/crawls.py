@@ -11,6 +11,7 @@ import asyncio
 import atexit
 import json
 import os
+import resource
 import select
 import signal
 import subprocess
@@ -377,7 +378,8 @@ class StatsFile:
     crawler: Crawler
 
     def write(self) -> None:
-        stats = json.dumps(self.crawler.stats.get_stats(), default=str)
+        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+        stats = json.dumps({**self.crawler.stats.get_stats(), "peak_memory": peak}, default=str)
         Path(os.environ["CRAWLS_STATS_FILE"]).write_text(stats)
 
 

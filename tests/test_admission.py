@@ -7,6 +7,8 @@ from pathlib import Path
 from crawls import Crawl, Reply, Site, html
 from hostile import Exchange, HostileServer
 
+from incrawl.frontier.trapped import known_traps
+
 
 def test_links_pass_all_rules_before_they_become_known(state_dir: Path) -> None:
     filters = state_dir / "filters.txt"
@@ -46,22 +48,30 @@ def test_links_pass_all_rules_before_they_become_known(state_dir: Path) -> None:
             "traps/repeats": 1,
             "limits/links": 18,
         }
-        # The file is changed: what is known and now refused leaves the queue, with its history.
-        filters.write_text("deny prefix /kept\n", encoding="utf-8")
+
+
+def test_a_filter_file_that_has_changed_is_applied_to_what_is_known(state_dir: Path) -> None:
+    filters = state_dir / "filters.txt"
+    filters.write_text("deny prefix /never\n", encoding="utf-8")
+    pages = {"/": Reply(html("/a", "/b")), "/a": Reply(html(text="One.")), "/b": Reply(html(text="Two."))}
+    with Site(pages) as site:
+        crawl = Crawl(state_dir, INCRAWL_FILTERS=str(filters))
         assert crawl.run(urls=site.url("/")).code == 0
-        crawl.settings["INCRAWL_AVERAGE_REFRESH_TIME"] = "1s"
-        before = crawl.one(site.url("/kept")).record
-        make_due(crawl, site.url("/kept"))
+        before = crawl.one(site.url("/a"))
+        filters.write_text("deny prefix /a\n", encoding="utf-8")
+        left = crawl.run()
+        assert (left.stats["incrawl/filters/left"], left.stats["incrawl/filters/returned"]) == (1, 0)
+        barred = crawl.one(site.url("/a"))
+        assert (barred.state, barred.record.barred) == ("retired", "filters")
+        assert barred.record.document == before.record.document
+        assert crawl.one(site.url("/b")).state == "queued"
         again = crawl.run()
-        assert again.stats["incrawl/filters/requests"] == 1
-        after = crawl.one(site.url("/kept"))
-        assert (after.state, after.record.document) == ("retired", before.document)
-
-
-def make_due(crawl: Crawl, url: str) -> None:
-    from incrawl.frontier import operations
-
-    crawl.ask(lambda frontier: operations.reschedule(frontier, url, 0.0))
+        assert "incrawl/filters/left" not in again.stats, "the file is the same"
+        del crawl.settings["INCRAWL_FILTERS"]
+        back = crawl.run()
+        assert back.stats["incrawl/filters/returned"] == 1
+        known = crawl.one(site.url("/a"))
+        assert (known.state, known.record.barred, known.record.visits) == ("queued", "", 2)
 
 
 def test_a_trap_is_left_and_the_rest_of_the_host_goes_on(state_dir: Path) -> None:
@@ -82,7 +92,8 @@ def test_a_trap_is_left_and_the_rest_of_the_host_goes_on(state_dir: Path) -> Non
     pages = {"/calendar": calendar, "/article": article}
     with HostileServer(pages) as server:
         seeds = f"{server.url('/calendar')} level=200,{server.url('/article/0')} level=200"
-        done = Crawl(state_dir, CONCURRENT_REQUESTS="4").run(urls=seeds)
+        crawl = Crawl(state_dir, CONCURRENT_REQUESTS="4")
+        done = crawl.run(urls=seeds)
         assert done.code == 0, done.log
         paths = server.paths()
         assert len([path for path in paths if path.startswith("/article/")]) == 150
@@ -90,3 +101,9 @@ def test_a_trap_is_left_and_the_rest_of_the_host_goes_on(state_dir: Path) -> Non
         assert done.stats["incrawl/traps/found"] >= 1
         assert done.stats["incrawl/traps/pattern"] > 0
         assert "/calendar?day said nothing new" in done.log
+        # Operators see it, and later runs know it from the start.
+        found: dict[str, str] = crawl.ask(known_traps)
+        assert any(pattern.endswith("/calendar?day") for pattern in found)
+        later = crawl.run(urls=server.url("/calendar?day=99999"))
+        assert later.stats["incrawl/traps/pattern"] == 1
+        assert "/calendar?day=99999" not in server.paths()

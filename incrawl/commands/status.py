@@ -16,6 +16,7 @@ from incrawl.frontier import operations, shared
 from incrawl.frontier.frontier import Frontier
 from incrawl.frontier.operations import HostStatus
 from incrawl.frontier.outside import OutsideServer
+from incrawl.frontier.trapped import traps
 
 BUSIEST = 10
 
@@ -37,6 +38,7 @@ class Command(FrontierCommand):
             "hosts": len(hosts),
             "held": [asdict(host) for host in hosts if is_held(host, now)],
             "busiest": [asdict(host) for host in busiest[:BUSIEST]],
+            "traps": [asdict(trap) for trap in await traps(frontier)],
             "policy": config.refresh_policy,
             "budget": await budget_facts(frontier, config),
             "server": server_name(self.project_settings, config),
@@ -62,6 +64,9 @@ class Command(FrontierCommand):
         if report["held"]:
             console.print()
             console.print(hosts_table("Held", report["held"], now))
+        if report["traps"]:
+            console.print()
+            console.print(traps_table(report["traps"]))
         if report["quarantined"]:
             console.print("\nscrapy recrawl --quarantined gives quarantined pages another try.")
 
@@ -88,6 +93,14 @@ def hosts_table(title: str, hosts: list[dict[str, Any]], now: float) -> Any:
         allowed = "now" if free is None or free <= now else ahead(free, now)
         name, reason = clean(host["name"]), clean(host["reason"])
         table.add_row(name, str(host["due"]), str(host["queued"]), allowed, reason)
+    return table
+
+
+def traps_table(traps: list[dict[str, Any]]) -> Any:
+    """URL patterns that are not followed any further, the latest first."""
+    table = make_table("pattern", "example", "found", title="Traps")
+    for trap in traps:
+        table.add_row(clean(trap["pattern"]), clean(trap["example"]), moment(trap["found"]))
     return table
 
 

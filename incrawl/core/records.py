@@ -122,6 +122,7 @@ class UrlRecord:
     recrawl_threshold: float | None = None  # share of changed internal pages (paper 004); None: 0.4
     older: Evidence | None = None  # what left the history, for the policy `budget`
     elsewhere: Elsewhere | None = None  # another address of the same page
+    barred: str = ""  # the rule that keeps it out of the queue: robots, filters, traps
 
     def change_probability(self) -> float | None:
         """`pc`: visits that found a change / visits that could. None before the second visit."""
@@ -148,6 +149,7 @@ class UrlRecord:
             last_crawl=visit.time if told_something else last,
             failures=self.failures + 1 if visit.outcome in MISSED else 0,
             elsewhere=self.elsewhere if visit.outcome is Outcome.FAILED else visit.elsewhere,
+            barred="",
         )
 
     def category(self) -> Category:

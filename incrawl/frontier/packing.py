@@ -53,6 +53,7 @@ _DEFAULTS: tuple[Any, ...] = (
     None,
     None,
     None,
+    "",
 )
 
 
@@ -87,6 +88,7 @@ def pack(record: UrlRecord) -> bytes:
         record.recrawl_threshold,
         _pack_older(record.older),
         _pack_elsewhere(record.elsewhere),
+        record.barred,
     ]
     while values and values[-1] == _DEFAULTS[len(values) - 1]:
         values.pop()
@@ -108,7 +110,7 @@ def unpack(data: bytes) -> UrlRecord:
 def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
     values = [*given, *_DEFAULTS[len(given) :]]
     refresh, last, document, fingerprint, size, kind, visits, changes, failures, history, *rest = values
-    pl, pg, fr, fr_max, interest, rank, request, recrawl_threshold, older, elsewhere = rest[:10]
+    pl, pg, fr, fr_max, interest, rank, request, recrawl_threshold, older, elsewhere, barred = rest[:11]
     return UrlRecord(
         url=url,
         level=level,
@@ -133,6 +135,7 @@ def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
         recrawl_threshold=recrawl_threshold,
         older=_unpack_older(older),
         elsewhere=_unpack_elsewhere(elsewhere),
+        barred=barred,
     )
 
 

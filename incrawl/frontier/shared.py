@@ -29,6 +29,19 @@ def _collection_key(frontier: Frontier) -> bytes:
     return keys.collection(keys.namespace_prefix(home(frontier), frontier.namespace))
 
 
+async def read_filters(frontier: Frontier) -> bytes:
+    """The digest of the filters that the pages were last sorted by; empty where there were none."""
+    return bytes(await frontier.command("GET", keys.filters(_home_prefix(frontier))) or b"")
+
+
+async def write_filters(frontier: Frontier, digest: bytes) -> None:
+    await frontier.command("SET", keys.filters(_home_prefix(frontier)), digest)
+
+
+def _home_prefix(frontier: Frontier) -> bytes:
+    return keys.namespace_prefix(home(frontier), frontier.namespace)
+
+
 async def claim(frontier: Frontier, job: str, token: bytes, seconds: float) -> bool:
     """Takes or keeps a job for that long (0: gives it back); False when another worker is at it."""
     return bool(await frontier.run("claim", home(frontier), job, token, round(seconds * 1000)))

@@ -65,6 +65,9 @@ class PolitenessMiddleware:
         """Waits for the host; raises Held where that would take longer than a run waits."""
         frontier, ledger, token = self._worker.frontier, self._worker.ledger, os.urandom(8)
         place = frontier.place_host(host)
+        if visit is not None and visit.root.host_lock is HostLock.SPENT:
+            # Kept, it could be what the holder of this host waits for, in another process.
+            await ledger.leave_host(visit.root)
         while True:
             holder = ledger.holder(host, visit)
             if holder is not None and holder.host_lock is HostLock.FRESH:
@@ -100,3 +103,7 @@ class PolitenessMiddleware:
         turn.holder.host_lock = HostLock.SPENT
         if sent:
             turn.holder.response_ended = time.monotonic()
+        visit = visit_of(request)
+        if visit is None or visit.root is not turn.holder:
+            # A robots.txt may lead to another host: the page's own request queues up again.
+            await self._worker.ledger.leave_host(turn.holder)

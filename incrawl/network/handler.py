@@ -124,6 +124,8 @@ class BoundedHTTP11DownloadHandler(HTTP11DownloadHandler):
         self._default_maxsize = Config.from_settings(crawler.settings).max_body
         self._default_warnsize = 0
         self._pool._factory = BoundedFactory
+        # Twisted would send a request again, at once, that a kept connection lost: nobody's turn.
+        self._pool.retryAutomatically = False
 
     async def download_request(self, request: Request) -> Response:
         try:

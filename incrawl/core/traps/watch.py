@@ -50,8 +50,12 @@ class TrapWatch:
         return found
 
     def learn(self, patterns: Iterable[str], example: str = "") -> None:
-        """Takes patterns for trapped, found here or by another worker."""
-        for pattern in patterns:
+        """Takes patterns for trapped."""
+        self.learn_all(dict.fromkeys(patterns, example))
+
+    def learn_all(self, found: Mapping[str, str]) -> None:
+        """Trapped patterns, each with an example, as other workers and earlier runs have found."""
+        for pattern, example in found.items():
             self.trapped.setdefault(pattern, example)
             self._patterns.pop(pattern, None)
         while len(self.trapped) > MAX_TRAPPED:
