@@ -22,6 +22,7 @@ class Shop:
     def __init__(self) -> None:
         self.prices = {number: f"{number}.5" for number in range(1, 7)}
         self.lists = {1: [1, 2, 3, 99], 2: [4, 5, 6]}
+        self.guard = ""  # a page that the site shows in place of book 1
         self.site = Site({})
 
     def show(self) -> None:
@@ -35,6 +36,8 @@ class Shop:
             form = '<form method="post" action="/reviews"></form>' if number == 6 else ""
             body = f'<h1>Book {number}</h1><p class="price">{price}</p>{form}'
             self.site.pages[f"/book/{number}"] = Reply(body)
+        if self.guard:
+            self.site.pages["/book/1"] = Reply(self.guard)
         review = '<p class="reviews">3</p><a class="review" href="/review/1">by a reader</a>'
         self.site.pages["/reviews"] = Reply(review)
         self.site.pages["/review/1"] = Reply("<p>A fine book.</p>")
@@ -203,6 +206,21 @@ def test_careless_spiders_do_no_harm(state_dir: Path) -> None:
         assert sorted(site.paths()) == ["/book/1", "/book/2", "/list/1", "/other/1", "/other/2"]
         assert crawl.one(site.url("/book/2"), spider="shelves").record.failures == 1
         assert crawl.known(site.url("/book/1"), spider="books") == [None]
+
+
+def test_a_captcha_in_place_of_a_page_does_not_reach_the_spider(state_dir: Path) -> None:
+    captchas = Path(__file__).parent / "changes" / "impostors" / "captcha"
+    names = [f"INCRAWL_{which}_REFRESH_TIME" for which in ("AVERAGE", "MIN", "MAX")]
+    shop = Shop()
+    with shop.site:
+        told = Told(shop, Crawl(state_dir, project=PROJECT, **dict.fromkeys(names, "0.2s")))
+        told.run()
+        shop.guard = (captchas / "cloudflare_challenge.html").read_text()
+        told.run()
+    second = told.runs[1]
+    assert ("GET", "/book/1") in second.hits
+    assert second.done.stats["incrawl/impostor/captcha"] == 1
+    assert second.items == []
 
 
 def test_without_the_add_on_the_project_crawls_as_ever(state_dir: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from html import escape
 
 from incrawl.cli.diff_terminal import left_out_of
-from incrawl.cli.text import clean
+from incrawl.cli.text import clean, percent
 from incrawl.core.changes import Change
 from incrawl.core.changes.report import Report, TextChange
 from incrawl.core.changes.words import compare_words
@@ -52,9 +52,8 @@ def _summary(report: Report) -> str:
     if not verdict.changed:
         return f"<p><b>Unchanged.</b></p>{left_out}"
     old, new = verdict.old, verdict.new
-    parts = [
-        f"<b>{_safe(', '.join(sorted(verdict.kinds)))}</b>, {verdict.size}, {verdict.share:.0%} of the page"
-    ]
+    kinds = _safe(", ".join(sorted(verdict.kinds)))
+    parts = [f"<b>{kinds}</b>, {verdict.size}, {percent(verdict.share)} of the page"]
     if verdict.subtree:
         levels = ", ".join(map(str, verdict.levels))
         parts.append(f"structure on levels {levels}, below <code>{_safe(verdict.subtree)}</code>")

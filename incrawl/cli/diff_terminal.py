@@ -5,7 +5,7 @@ from __future__ import annotations
 from rich.console import Console
 from rich.text import Text
 
-from incrawl.cli.text import clean, make_table
+from incrawl.cli.text import clean, make_table, percent
 from incrawl.core.changes import Change
 from incrawl.core.changes.report import Report, TextChange
 from incrawl.core.changes.verdict import Verdict
@@ -55,7 +55,7 @@ def headline(verdict: Verdict) -> Text:
     if not verdict.changed:
         return Text("unchanged", "bold green")
     kinds = ", ".join(sorted(verdict.kinds))
-    return Text(f"changed: {kinds} ({verdict.size}), {verdict.share:.0%} of the page", "bold yellow")
+    return Text(f"changed: {kinds} ({verdict.size}), {percent(verdict.share)} of the page", "bold yellow")
 
 
 def left_out_of(report: Report) -> str:

@@ -56,6 +56,15 @@ def facts_table(facts: Mapping[str, Any]) -> Table:
     return table
 
 
+def percent(share: float) -> str:
+    """A share as people read it; what is more than nothing is not told as nothing.
+
+    >>> percent(0.2), percent(0.002)
+    ('20%', 'under 1%')
+    """
+    return "under 1%" if 0 < share < 0.005 else f"{share:.0%}"
+
+
 def moment(seconds: float | None) -> str:
     """A time in UTC, or a dash for none."""
     if seconds is None:
