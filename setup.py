@@ -8,6 +8,9 @@ HERE = Path(__file__).parent
 # Inside the project itself, COMMANDS_MODULE finds the same commands: a file there is a command.
 COMMANDS = sorted(file.stem for file in HERE.glob("incrawl/commands/[!_]*.py"))
 
+# For the pictures of `scrapy simulate --plot`.
+PLOT = ["matplotlib>=3.9,<4"]
+
 setup(
     name="incrawl",
     version="0.1.0",
@@ -35,7 +38,9 @@ setup(
         "google-re2>=1.1,<2",
     ],
     extras_require={
+        "plot": PLOT,
         "test": [
+            *PLOT,
             "pytest>=8.3,<10",
             "pytest-xdist>=3.6,<4",
             "hypothesis>=6.120,<7",

@@ -11,7 +11,7 @@ import numpy as np
 
 from incrawl.core.records import Outcome, UrlRecord, Visit
 from incrawl.core.refresh.hybrid import Hybrid, age_in_hours, score, split
-from incrawl.core.refresh.policy import Collection, RefreshPolicy
+from incrawl.core.refresh.policy import Collection, RefreshPolicy, SetsDueTime
 from incrawl.core.simulation.pages import DAY, Changes, Pages
 
 LEARNINGS = 2  # per average wait
@@ -27,29 +27,42 @@ class Result:
     age: float  # seconds since the first change that the copy does not have; 0 while fresh
     requests: int
     hit_rate: float  # share of the requests that found a change
+    freshness_from_start: float  # the warm-up included
 
 
 @dataclass(slots=True)
 class Account:
     """Fresh time and age of each page, from `start` on."""
 
+    pages: Pages
     start: float
-    fresh: list[float]
-    age: list[float]
+    fresh: list[float] = field(init=False)
+    age: list[float] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.fresh, self.age = [0.0] * len(self.pages), [0.0] * len(self.pages)
 
     def add(self, page: int, since: float, changed: float, until: float) -> None:
         """The page was visited at `since`, changed at `changed`, and is looked at again at `until`."""
+        if until <= self.start:
+            return
         begin = max(since, self.start)
         self.fresh[page] += max(min(changed, until) - begin, 0.0)
         stale_from = max(changed, self.start)
         if stale_from < until:
             self.age[page] += ((until - changed) ** 2 - (stale_from - changed) ** 2) / 2
 
-    def averages(self, pages: Pages) -> tuple[float, float]:
-        lives = pages.span - np.maximum(pages.known, self.start)
-        whole = float((pages.weights * lives).sum())
-        fresh = float((pages.weights * np.array(self.fresh)).sum())
-        return fresh / whole, float((pages.weights * np.array(self.age)).sum()) / whole
+    @property
+    def freshness(self) -> float:
+        return self._average(self.fresh)
+
+    @property
+    def average_age(self) -> float:
+        return self._average(self.age)
+
+    def _average(self, of_pages: list[float]) -> float:
+        lives = self.pages.span - np.maximum(self.pages.known, self.start)
+        return float(self.pages.weights @ np.array(of_pages) / (self.pages.weights @ lives))
 
 
 @dataclass(slots=True)
@@ -92,14 +105,12 @@ class Simulation:
     _known: list[int] = field(default_factory=list)
     _due: list[tuple[float, int]] = field(default_factory=list)
     _learn_at: float = -math.inf
+    _accounts: tuple[Account, ...] = ()
 
     def run(self) -> Result:
         self._prepare()
-        account = Account(self.warmup * self.pages.span, [0.0] * len(self.pages), [0.0] * len(self.pages))
-        purse, arrivals = (
-            Purse(self.budget),
-            sorted(zip(self.pages.known, range(len(self.pages)), strict=True)),
-        )
+        purse = Purse(self.budget)
+        arrivals = sorted(zip(self.pages.known, range(len(self.pages)), strict=True))
         requests = hits = coming = 0
         while True:
             arrival = arrivals[coming][0] if coming < len(arrivals) else math.inf
@@ -114,15 +125,22 @@ class Simulation:
             purse.advance(visit)
             purse.left -= 1
             page = heappop(self._due)[1]
-            requests, hits = requests + 1, hits + self._visit(page, visit, account)
+            requests, hits = requests + 1, hits + self._visit(page, visit)
             if requests % 1000 == 0:
                 self.progress(visit / self.pages.span)
         for page in self._known:
-            account.add(page, self._last(page), self._next[page], self.pages.span)
-        freshness, age = account.averages(self.pages)
-        return Result(freshness, age, requests, hits / max(requests, 1))
+            self._book(page, self.pages.span)
+        measured, whole = self._accounts
+        hit_rate = hits / max(requests, 1)
+        return Result(measured.freshness, measured.average_age, requests, hit_rate, whole.freshness)
+
+    def _book(self, page: int, until: float) -> None:
+        """Fresh time and age since the page's last visit."""
+        for account in self._accounts:
+            account.add(page, self._last(page), self._next[page], until)
 
     def _prepare(self) -> None:
+        self._accounts = (Account(self.pages, self.warmup * self.pages.span), Account(self.pages, 0.0))
         weights = self.pages.weights
         spread = float(weights.max() / weights.min())
         ranks = 10 * np.log(weights / weights.min()) / math.log(spread) if spread > 1 else 0 * weights
@@ -150,9 +168,9 @@ class Simulation:
         self._learn_when_due(time)
         self._schedule(page, Visit(time, Outcome.NEW, last_modified=time))
 
-    def _visit(self, page: int, time: float, account: Account) -> bool:
+    def _visit(self, page: int, time: float) -> bool:
         changed = self._next[page] <= time
-        account.add(page, self._last(page), self._next[page], time)
+        self._book(page, time)
         if changed:
             self._modified[page] = self.changes.latest(page, self._next[page], time)
             self._next[page] = self.changes.after(page, time)
@@ -166,9 +184,12 @@ class Simulation:
     def _schedule(self, page: int, visit: Visit) -> None:
         record = self.records[page]
         wait = self.policy.next_refresh(record, visit, self.collection)
-        self.records[page] = replace(record, refresh_time=wait)
-        if wait is not None:
-            heappush(self._due, (visit.time + wait, page))
+        record = self.records[page] = replace(record, refresh_time=wait)
+        if wait is None:
+            return
+        if isinstance(self.policy, SetsDueTime):
+            wait = self.policy.delay(record, visit, self.collection)
+        heappush(self._due, (visit.time + wait, page))
 
     def _last(self, page: int) -> float:
         last = self.records[page].last_crawl

@@ -30,30 +30,22 @@ class Trace:
         chosen = np.random.default_rng([seed, 3]).permutation(len(self.times))[:count]
         return Trace([self.times[page] for page in sorted(chosen)], self.span)
 
-    def pages(self, per_day: float, weights: str, seed: int, *, from_start: bool) -> Pages:
-        """The pages as a crawler comes to know them: each at its first change, as it may not have been
-        there before; or, `from_start`, all at once."""
-        count = len(self.times)
-        known = np.zeros(count) if from_start else np.array([changes[0] for changes in self.times])
-        if from_start:
-            turn = min(86400.0 / per_day, self.span)
-            known = -turn * (np.random.default_rng([seed, 0]).permutation(count) + 0.5) / count
-        return Pages(self.rates(from_start=from_start), weights_of(count, weights, seed), known, self.span)
+    def pages(self, weights: str, seed: int) -> Pages:
+        """The pages as a crawler comes to know them: each at its first change, as it may not have been there
+        before."""
+        known = np.array([changes[0] for changes in self.times])
+        return Pages(self._rates(known), weights_of(len(known), weights, seed), known, self.span)
 
-    def rates(self, *, from_start: bool) -> Vector:
-        """Changes per second of each page, over the time that it is known."""
-        later = 0 if from_start else 1
-        lives = [self.span - (0.0 if from_start else changes[0]) for changes in self.times]
-        counts = [len(changes) - later for changes in self.times]
-        # A page that was never seen to change again has half a change, for want of better.
-        found = [max(count, 0.5) / max(life, 1.0) for count, life in zip(counts, lives, strict=True)]
-        return np.array(found)
+    def _rates(self, known: Vector) -> Vector:
+        """Changes per second of each page, over the time that it is known. A page that was never seen to
+        change again has half a change, for want of better."""
+        counts = np.array([max(len(changes) - 1, 0.5) for changes in self.times])
+        return np.asarray(counts / np.maximum(self.span - known, 1.0))
 
-    def mean_rate(self, *, from_start: bool) -> float:
+    def mean_rate(self) -> float:
         """Changes per page and second, over the time that pages are known."""
-        later = 0 if from_start else 1
-        changes = sum(len(times) - later for times in self.times)
-        lives = sum(self.span - (0.0 if from_start else times[0]) for times in self.times)
+        changes = sum(len(times) - 1 for times in self.times)
+        lives = sum(self.span - times[0] for times in self.times)
         return changes / lives if lives > 0 else 0.0
 
     def changes(self) -> TracedChanges:

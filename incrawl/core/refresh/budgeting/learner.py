@@ -6,14 +6,14 @@ import math
 import random
 from collections import Counter
 from dataclasses import replace
-from statistics import fmean
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from incrawl.core.records import UrlRecord
-from incrawl.core.refresh.budgeting.grid import Matrix
 from incrawl.core.refresh.budgeting.learning import Sample, learn
+from incrawl.core.refresh.budgeting.model import Model
+from incrawl.core.refresh.budgeting.samples import EvenSample, SpendingSample
 from incrawl.core.refresh.policy import Collection
 from incrawl.core.urls import host_key
 
@@ -21,24 +21,27 @@ if TYPE_CHECKING:
     from incrawl.core.refresh.budget import Budget
 
 SAMPLE = 300  # pages that the model is learnt from; more do not tell more
+SPENDERS = 1000  # pages that the price is worked out for
 FIRST_ROUNDS, ROUNDS = 20, 2
 ENOUGH = 20  # pages compared at least once before anything is learnt
-GAIN, UPDATES = 0.1, 4.0  # how fast the price follows experience, and how often per average wait
+GAIN, UPDATES = 0.4, 4.0  # how fast the price follows experience, and how often per average wait
 MOST_CORRECTION = 2.0
-IDLE, OVERLOADED = 0.97, 1.5
+IDLE, OVERLOADED = 0.995, 1.5
+FEW = 0.05  # of the pages: so many may be late before visits are made dearer
 LATE = 0.1  # of its refresh time: a page that is so much overdue waits for the budget or its host
 CROWD = 0.9  # of what its host's interval allows
 MOST_CROWDED = 1e6
 
 
 class BudgetLearner:
-    """Takes in all records of a collection at `now`; keeps a sample and sums."""
+    """Takes in all records of a collection at `now`; keeps samples and sums."""
 
     def __init__(self, policy: Budget, now: float) -> None:
         self._policy = policy
         self._now = now
-        self._random = random.Random(int(now))
-        self._sample: list[UrlRecord] = []
+        chance = random.Random(int(now))
+        self._sample = EvenSample(SAMPLE, chance)
+        self._spenders = SpendingSample(SPENDERS, chance)
         self._pages = 0
         self._visits = 0
         self._late = 0
@@ -54,22 +57,21 @@ class BudgetLearner:
         self._late += self._now > record.last_crawl + (1 + LATE) * record.refresh_time
         if self._policy.host_interval or self._policy.host_intervals:
             self._by_host[host_key(record.url)] += 1 / record.refresh_time  # type: ignore[assignment]
-        if len(self._sample) < SAMPLE:
-            self._sample.append(record)
-        elif (place := self._random.randrange(self._pages)) < SAMPLE:
-            self._sample[place] = record
+        self._sample.add(record)
+        self._spenders.add(record, 1 / record.refresh_time)
 
     def learnt(self, collection: Collection) -> Collection:
         told = replace(collection, learnt_at=self._now, visits=self._visits)
-        compared = sum(bool(record.history) for record in self._sample)
-        if compared == 0 or compared < min(ENOUGH, len(self._sample)):
+        pages = self._sample.records
+        compared = sum(bool(record.history) for record in pages)
+        if compared == 0 or compared < min(ENOUGH, len(pages)):
             return told
         grid, model = self._policy.grid, self._policy.model(collection)
-        sample = Sample.of(grid, self._sample)
+        sample = Sample.of(grid, pages)
         model = learn(sample, model, ROUNDS if collection.rates_at_first else FIRST_ROUNDS)
         told = replace(
             told,
-            average_weight=fmean(self._policy.weight(record, collection) for record in self._sample),
+            average_weight=self._average_weight(collection),
             crowded=self._crowded(collection),
             correction=self._correction(collection),
             first_rate=grid.first,
@@ -77,28 +79,33 @@ class BudgetLearner:
             rates_later=tuple(model.later.round(6).tolist()),
             switching=model.switching,
         )
-        price = self._price(sample.beliefs(model) @ grid.fresh, told)
-        return replace(told, price=price * math.exp(told.correction))
+        return replace(told, price=self._price(model, told) * math.exp(told.correction))
 
     def _average_wait(self, collection: Collection) -> float:
         return max(collection.pages, 1) / self._policy.visits_per_second
 
-    def _price(self, fresh: Matrix, told: Collection) -> float:
-        """The price at which the sample's best fixed waits come to what the budget allows."""
+    def _average_weight(self, collection: Collection) -> float:
+        weights = [self._policy.weight(record, collection) for record in self._spenders.records]
+        return float(np.average(weights, weights=self._spenders.stand_for))
+
+    def _price(self, model: Model, told: Collection) -> float:
+        """The price at which the best fixed waits of all pages come to what the budget allows."""
+        pages, stand_for = self._spenders.records, np.array(self._spenders.stand_for)
+        stand_for /= stand_for.sum()
         at_price_one = replace(told, price=1.0)
-        prices = np.array([self._policy.price(record, at_price_one) for record in self._sample])
-        waits = self._policy.grid.waits
-        average = self._average_wait(told)
-        longest = np.array([self._policy.longest(record, average) for record in self._sample])
+        prices = np.array([self._policy.price(record, at_price_one) for record in pages])
+        grid, average = self._policy.grid, self._average_wait(told)
+        fresh = Sample.of(grid, pages).beliefs(model) @ grid.fresh
+        longest = np.array([self._policy.longest(record, average) for record in pages])
         longest = np.clip(longest, self._policy.limits.minimum, self._policy.limits.maximum)
         low, high = math.log(1e-5 * average), math.log(100 * average)
         for _ in range(20):
             middle = (low + high) / 2
-            earned = (fresh - (math.exp(middle) * prices)[:, None]) / waits
+            earned = (fresh - (math.exp(middle) * prices)[:, None]) / grid.waits
             best = earned.argmax(axis=1)
             worthwhile = earned[np.arange(len(best)), best] > 0
-            chosen = np.where(worthwhile, np.minimum(waits[best], longest), longest)
-            if (1 / chosen).mean() > 1 / average:
+            chosen = np.where(worthwhile, np.minimum(grid.waits[best], longest), longest)
+            if stand_for @ (1 / chosen) > 1 / average:
                 low = middle
             else:
                 high = middle
@@ -112,8 +119,8 @@ class BudgetLearner:
         average = self._average_wait(before)
         spent = (self._visits - before.visits) / self._pages * average / elapsed
         demand = self._demand / self._pages * average
-        nobody_waits = self._late < (1 - IDLE) * self._pages
-        if spent < IDLE and demand < OVERLOADED and nobody_waits:
+        few_wait = self._late < FEW * self._pages
+        if spent < IDLE and demand < OVERLOADED and few_wait:
             error = math.log(min(max(spent, 0.6), 1.0))
         else:
             error = math.log(min(max(demand, 1.0), 1 / 0.6))
