@@ -26,7 +26,7 @@ from incrawl.core.values import Rate
 
 LEAST_INTEREST = 0.05
 LONGEST_UNTRIED = 2.0  # average waits, beyond what the page's own history covers
-HORIZON = 1.0  # average waits over which what a visit tells is put to use
+HORIZON = 2.0  # average waits over which what a visit tells is put to use
 
 
 class Settings(LimitSettings, Protocol):

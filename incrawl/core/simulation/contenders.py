@@ -13,13 +13,13 @@ from incrawl.core.refresh import POLICIES, policy_from
 from incrawl.core.refresh.policy import RefreshPolicy
 from incrawl.core.simulation.baselines import Given, MaximumLikelihood, Nutch, StormCrawler
 from incrawl.core.simulation.optimum import best_frequencies
-from incrawl.core.simulation.pages import DAY, Pages, Vector
+from incrawl.core.simulation.pages import Pages, Vector
 from incrawl.core.simulation.run import address
 from incrawl.core.values import Rate
 from incrawl.errors import ConfigError
 
 PASSES = 2.0  # of `visit_frequency` per average wait: a page that always changes is visited twice as often
-SHORTEST, LONGEST = 60.0, 365 * DAY  # refresh times, under every policy of the crawl
+SHORTEST, LONGEST = 1e-3, 20.0  # average waits: bounds of refresh times, under every policy of the crawl
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,8 +78,8 @@ def contender(name: str, task: Task, config: Any) -> RefreshPolicy:
     adapted = replace(
         config,
         average_refresh_time=average,
-        min_refresh_time=SHORTEST,
-        max_refresh_time=LONGEST,
+        min_refresh_time=SHORTEST * average,
+        max_refresh_time=LONGEST * average,
         pass_time=average / PASSES,
         budget=Rate(1_000_000, 1_000_000 / task.visits_per_second),
         importance="rank" if task.is_weighed else "uniform",

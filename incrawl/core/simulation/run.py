@@ -106,6 +106,7 @@ class Simulation:
     _due: list[tuple[float, int]] = field(default_factory=list)
     _learn_at: float = -math.inf
     _accounts: tuple[Account, ...] = ()
+    _delay: Callable[[UrlRecord, Visit, Collection], float] | None = None  # of a policy that sets due times
 
     def run(self) -> Result:
         self._prepare()
@@ -140,6 +141,7 @@ class Simulation:
             account.add(page, self._last(page), self._next[page], until)
 
     def _prepare(self) -> None:
+        self._delay = self.policy.delay if isinstance(self.policy, SetsDueTime) else None
         self._accounts = (Account(self.pages, self.warmup * self.pages.span), Account(self.pages, 0.0))
         weights = self.pages.weights
         spread = float(weights.max() / weights.min())
@@ -187,8 +189,8 @@ class Simulation:
         record = self.records[page] = replace(record, refresh_time=wait)
         if wait is None:
             return
-        if isinstance(self.policy, SetsDueTime):
-            wait = self.policy.delay(record, visit, self.collection)
+        if self._delay is not None:
+            wait = self._delay(record, visit, self.collection)
         heappush(self._due, (visit.time + wait, page))
 
     def _last(self, page: int) -> float:

@@ -34,6 +34,7 @@ class Grid:
     waits: Vector
     fresh: Matrix
     still: Matrix
+    fresh_share: Matrix  # of each wait
 
     @classmethod
     def of(cls, limits: Limits) -> Grid:
@@ -43,7 +44,8 @@ class Grid:
         steps = max(2, math.ceil(math.log(limits.maximum / limits.minimum) / WAIT_STEP) + 1)
         waits = np.geomspace(limits.minimum, limits.maximum, steps)
         changes = np.outer(rates, waits)
-        return cls(first, rates, waits, -np.expm1(-changes) / rates[:, None], np.exp(-changes))
+        fresh = -np.expm1(-changes) / rates[:, None]
+        return cls(first, rates, waits, fresh, np.exp(-changes), fresh / waits)
 
     def spread(self, first: int, shares: tuple[float, ...]) -> Vector:
         """Shares of rates as they were stored, `first` being the exponent of the first, on this grid.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from incrawl.core.records import UrlRecord
+from incrawl.core.records import Evidence, UrlRecord
 from incrawl.core.refresh.budgeting.grid import Grid, Matrix, Vector
 from incrawl.core.refresh.budgeting.model import LEAST, Model, likelihood_of
 
@@ -29,12 +29,10 @@ class Sample:
     @classmethod
     def of(cls, grid: Grid, records: Sequence[UrlRecord]) -> Sample:
         """Shorter histories are filled up with observations that say nothing, at the front."""
-        older = np.ones((len(records), len(grid.rates)))
+        older = likelihood_of(grid, [record.older or Evidence() for record in records])
         intervals = np.zeros((len(records), max((len(record.history) for record in records), default=0)))
         changed = np.zeros(intervals.shape, dtype=bool)
         for number, record in enumerate(records):
-            if record.older is not None:
-                older[number] = likelihood_of(grid, record.older)
             if record.history:
                 intervals[number, -len(record.history) :] = [seen.interval for seen in record.history]
                 changed[number, -len(record.history) :] = [seen.changed for seen in record.history]

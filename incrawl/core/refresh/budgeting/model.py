@@ -29,16 +29,17 @@ class Model:
 
 def belief(grid: Grid, model: Model, history: Sequence[Observation], older: Evidence | None) -> Vector:
     """How likely each rate is now, for a page that was seen to behave like this."""
-    now = model.at_first
-    if older is not None:
-        now = now * likelihood_of(grid, older)
+    now = model.at_first * (1.0 if older is None else likelihood_of(grid, (older,))[0])
     likelihoods = up_to_changes(grid, history)
     stay, anew = 1 - model.switching, model.switching * model.later
+    # In place: this is the loop that every visit of a crawl goes through.
     for likelihood in likelihoods[:-1]:
-        now = now * likelihood
-        now = now * (stay / now.sum()) + anew
-    now = now * likelihoods[-1]
-    return np.asarray(now / now.sum())
+        now *= likelihood
+        now *= stay / now.sum()
+        now += anew
+    now *= likelihoods[-1]
+    now /= now.sum()
+    return np.asarray(now)
 
 
 def up_to_changes(grid: Grid, history: Sequence[Observation]) -> Matrix:
@@ -59,11 +60,11 @@ def up_to_changes(grid: Grid, history: Sequence[Observation]) -> Matrix:
     return np.maximum(found, LEAST)
 
 
-def likelihood_of(grid: Grid, older: Evidence) -> Vector:
-    """How likely each rate makes what visits before the history found, up to a factor."""
-    logarithm = -grid.rates * older.unchanged
-    if older.changes > 0:
-        logarithm = logarithm + older.changes * np.log(
-            np.maximum(-np.expm1(-grid.rates * older.interval), LEAST)
-        )
-    return np.asarray(np.maximum(np.exp(logarithm - logarithm.max()), LEAST))
+def likelihood_of(grid: Grid, older: Sequence[Evidence]) -> Matrix:
+    """How likely each rate makes what visits before the histories found, up to a factor; a row for each."""
+    unchanged, changes, interval = np.array(
+        [(each.unchanged, each.changes, each.interval) for each in older]
+    ).T[:, :, None]
+    differs = np.maximum(-np.expm1(-grid.rates * interval), LEAST)
+    logarithm = changes * np.log(differs) - grid.rates * unchanged
+    return np.asarray(np.maximum(np.exp(logarithm - logarithm.max(axis=1, keepdims=True)), LEAST))

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from incrawl.core.refresh.budgeting.grid import Grid, Vector
+from incrawl.core.refresh.budgeting.grid import Grid, Matrix, Vector
 from incrawl.core.refresh.budgeting.model import Model
 
 
@@ -38,17 +38,17 @@ def rate_after(grid: Grid, model: Model, now: Vector, price: float) -> Vector:
     """
     unchanged = now[:, None] * grid.still
     odds = unchanged.sum(axis=0)
-    fresh_unchanged = unchanged.T @ grid.fresh
-    drawn_anew = np.outer(1 - odds, model.later @ grid.fresh)
-    same_rate = (now @ grid.fresh) - fresh_unchanged
-    fresh_changed = (1 - model.switching) * same_rate + model.switching * drawn_anew
-    return earned(grid, fresh_unchanged, odds, price) + earned(grid, fresh_changed, 1 - odds, price)
+    fresh_unchanged = unchanged.T @ grid.fresh_share
+    fresh_changed = (1 - model.switching) * ((now @ grid.fresh_share) - fresh_unchanged)
+    fresh_changed += np.outer(model.switching * (1 - odds), model.later @ grid.fresh_share)
+    cost = price / grid.waits
+    return earned(fresh_unchanged, odds, cost) + earned(fresh_changed, 1 - odds, cost)
 
 
-def earned(grid: Grid, fresh: Vector, odds: Vector, price: float) -> Vector:
-    """Of each row, what visits at the best fixed wait earn per second above their price; never visiting
+def earned(fresh: Matrix, odds: Vector, cost: Vector) -> Vector:
+    """Of each row, what visits at the best fixed wait earn per second above their cost; never visiting
     earns nothing and costs nothing."""
-    return np.asarray(np.maximum(((fresh - price * odds[..., None]) / grid.waits).max(axis=-1), 0.0))
+    return np.asarray(np.maximum((fresh - np.outer(odds, cost)).max(axis=1), 0.0))
 
 
 def peak(waits: Vector, worth: Vector) -> float:
