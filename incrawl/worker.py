@@ -9,11 +9,13 @@ from scrapy.crawler import Crawler
 from scrapy.settings import BaseSettings
 
 from incrawl.admission import Admission
+from incrawl.collection.hastening import Hastener
 from incrawl.collection.keeper import Keeper
 from incrawl.config import Config
 from incrawl.core.identity import robots_name
 from incrawl.core.refresh import policy_from
-from incrawl.core.refresh.policy import Collection, Limits
+from incrawl.core.refresh.policy import Collection, Limits, SpendsAll
+from incrawl.core.values import Rate
 from incrawl.filter_pass import apply_filters
 from incrawl.frontier import bounded, operations
 from incrawl.frontier.connection import connect
@@ -68,6 +70,7 @@ class Worker:
         self.policy = policy_from(config)
         self.limits = Limits.from_config(config)
         self.purse: Purse | None = None  # where there is a budget
+        self._hastener: Hastener | None = None  # where all of it is to be spent
         self.through = GoingThrough(self)
         self.seen = SeenLinks()
         self.obeys_robots = settings.getbool("ROBOTSTXT_OBEY")
@@ -108,10 +111,20 @@ class Worker:
         await self.keeper.open()
         if self.config.budget is not None:
             self.purse = Purse(self.frontier, self.config.budget, self.config.max_wait, self.count)
+            await self._use_all_of(self.config.budget)
         await self.repository.sweep(self._is_current)
         await apply_filters(self)
         self.admission.traps.learn_all(await known_traps(self.frontier))
         await self.frontier.begin()
+
+    async def _use_all_of(self, budget: Rate) -> None:
+        if not isinstance(self.policy, SpendsAll) or not self.policy.spends_all:
+            return
+        self._hastener = Hastener(self.frontier, budget, self.limits, self.count)
+        if self.config.continuous:
+            self._hastener.start()
+        else:
+            await self._hastener.at_start(self.keeper.snapshot.time)
 
     async def discover(self, finds: Sequence[Find], *, seeds: bool = False) -> int:
         """Makes URLs known to the frontier, and has the partitions looked at that may now have work.
@@ -149,6 +162,8 @@ class Worker:
             if finished:
                 await self.keeper.conclude()
         finally:
+            if self._hastener is not None:
+                await self._hastener.close()
             await self.keeper.close()
             await self.frontier.close()
 

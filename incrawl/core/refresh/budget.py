@@ -12,7 +12,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Protocol
+from typing import ClassVar, Protocol
 from zlib import crc32
 
 from incrawl.core.records import Outcome, UrlRecord, Visit
@@ -42,7 +42,12 @@ class Settings(LimitSettings, Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Budget:
-    """`visits_per_second` is what may be spent; a host is visited once in `host_interval` at most."""
+    """`visits_per_second` is what may be spent; a host is visited once in `host_interval` at most.
+
+    What is not spent is lost: `spends_all` has pages visited ahead of their time where nothing else is due.
+    """
+
+    spends_all: ClassVar[bool] = True
 
     visits_per_second: float
     limits: Limits = Limits()

@@ -53,6 +53,15 @@ class SetsDueTime(Protocol):
         """Seconds from the visit until the page is due; `record` has its new refresh time."""
 
 
+@runtime_checkable
+class SpendsAll(Protocol):
+    """A policy whose pages may be visited ahead of their time, the next ones due first, where requests of a
+    budget would otherwise go unused."""
+
+    @property
+    def spends_all(self) -> bool: ...
+
+
 class Learner(Protocol):
     """Takes in all pages, one after the other, and says what policies are to know of them together."""
 

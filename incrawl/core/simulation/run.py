@@ -11,7 +11,7 @@ import numpy as np
 
 from incrawl.core.records import Outcome, UrlRecord, Visit
 from incrawl.core.refresh.hybrid import Hybrid, age_in_hours, score, split
-from incrawl.core.refresh.policy import Collection, RefreshPolicy, SetsDueTime
+from incrawl.core.refresh.policy import Collection, RefreshPolicy, SetsDueTime, SpendsAll
 from incrawl.core.simulation.pages import DAY, Changes, Pages
 
 LEARNINGS = 2  # per average wait
@@ -72,20 +72,30 @@ class Purse:
     per_page: float  # per second
     pages: int = 0
     left: float = 1.0
-    time: float = -math.inf
+    time: float = 0.0
+
+    @property
+    def _income(self) -> float:
+        return self.pages * self.per_page
+
+    @property
+    def _most(self) -> float:
+        return max(self._income * DAY, 1.0)
 
     def advance(self, time: float) -> None:
         if time > self.time:
-            most = max(self.pages * self.per_page * DAY, 1.0)
-            elapsed = time - self.time if self.time > -math.inf else 0.0
-            self.left = min(self.left + elapsed * self.pages * self.per_page, most)
+            self.left = min(self.left + (time - self.time) * self._income, self._most)
             self.time = time
 
-    def earliest(self, due: float) -> float:
-        """When a page that is due at `due` can be visited."""
-        missing = 1.0 - self.left
-        ready = self.time + missing / (self.pages * self.per_page) if missing > 1e-9 else self.time
-        return max(due, ready)
+    def earliest(self, due: float, *, ahead: bool) -> float:
+        """When a page that is due at `due` can be visited; `ahead`: as soon as more would go unused."""
+        ready = self._time_of(1.0)
+        return max(ready, min(due, self._time_of(self._most)) if ahead else due)
+
+    def _time_of(self, left: float) -> float:
+        """When so much will be left."""
+        missing = left - self.left
+        return self.time + missing / self._income if missing > 1e-9 else self.time
 
 
 @dataclass(slots=True)
@@ -112,10 +122,11 @@ class Simulation:
         self._prepare()
         purse = Purse(self.budget)
         arrivals = sorted(zip(self.pages.known, range(len(self.pages)), strict=True))
+        spends_all = isinstance(self.policy, SpendsAll) and self.policy.spends_all
         requests = hits = coming = 0
         while True:
             arrival = arrivals[coming][0] if coming < len(arrivals) else math.inf
-            visit = purse.earliest(max(self._due[0][0], 0.0)) if self._due else math.inf
+            visit = purse.earliest(self._due[0][0], ahead=spends_all) if self._due else math.inf
             if min(arrival, visit) >= self.pages.span:
                 break
             if arrival <= visit:

@@ -26,9 +26,7 @@ FIRST_ROUNDS, ROUNDS = 20, 2
 ENOUGH = 20  # pages compared at least once before anything is learnt
 GAIN, UPDATES = 0.4, 4.0  # how fast the price follows experience, and how often per average wait
 MOST_CORRECTION = 2.0
-IDLE, OVERLOADED = 0.995, 1.5
-FEW = 0.05  # of the pages: so many may be late before visits are made dearer
-LATE = 0.1  # of its refresh time: a page that is so much overdue waits for the budget or its host
+MOST_SLACK = 0.6  # more than that at a time is not believed
 CROWD = 0.9  # of what its host's interval allows
 MOST_CROWDED = 1e6
 
@@ -44,7 +42,6 @@ class BudgetLearner:
         self._spenders = SpendingSample(SPENDERS, chance)
         self._pages = 0
         self._visits = 0
-        self._late = 0
         self._demand = 0.0  # visits per second that the refresh times come to
         self._by_host: Counter[str] = Counter()
 
@@ -54,7 +51,6 @@ class BudgetLearner:
             return
         self._pages += 1
         self._demand += 1 / record.refresh_time
-        self._late += self._now > record.last_crawl + (1 + LATE) * record.refresh_time
         if self._policy.host_interval or self._policy.host_intervals:
             self._by_host[host_key(record.url)] += 1 / record.refresh_time  # type: ignore[assignment]
         self._sample.add(record)
@@ -112,18 +108,13 @@ class BudgetLearner:
         return math.exp((low + high) / 2)
 
     def _correction(self, before: Collection) -> float:
-        """What was spent since the last time, and what the refresh times ask for, move the price."""
+        """What the refresh times ask for, against what the budget allows, moves the price."""
         if before.learnt_at is None or before.price is None or self._now <= before.learnt_at:
             return before.correction
         elapsed = self._now - before.learnt_at
         average = self._average_wait(before)
-        spent = (self._visits - before.visits) / self._pages * average / elapsed
         demand = self._demand / self._pages * average
-        few_wait = self._late < FEW * self._pages
-        if spent < IDLE and demand < OVERLOADED and few_wait:
-            error = math.log(min(max(spent, 0.6), 1.0))
-        else:
-            error = math.log(min(max(demand, 1.0), 1 / 0.6))
+        error = math.log(min(max(demand, MOST_SLACK), 1 / MOST_SLACK))
         step = GAIN * error * min(UPDATES * elapsed / average, 1.0)
         return min(max(before.correction + step, -MOST_CORRECTION), MOST_CORRECTION)
 
