@@ -81,6 +81,7 @@ def test_what_means_something_is_no_noise(old: str, new: str) -> None:
     ("old", "new"),
     [
         ('<div id="ember1021">x</div>', '<div id="ember987">x</div>'),
+        ("<template><b id=x lang=en>y</b></template>", "<template><b lang=en id=x> y</b></template>"),
         ('<label for=":R1ab:">x</label>', '<label for=":R7cd:">x</label>'),
         ('<div class="sc-bdvvtQ">x</div>', '<div class="sc-gsnTZi">x</div>'),
         ('<svg><use xlink:href="#clip-837"></svg>', '<svg><use xlink:href="#clip-192"></svg>'),

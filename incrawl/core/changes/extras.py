@@ -84,7 +84,11 @@ def _style(element: Any, extras: Extras) -> None:
 
 def _template(element: Any, extras: Extras) -> None:
     """A template is nothing until a script uses it."""
-    extras.scripts.append(etree.tostring(element, encoding="unicode", with_tail=False))
+    words: list[str] = []
+    for inner in element.iter(etree.Element):
+        words += [inner.tag, *(f"{name}={value}" for name, value in sorted(inner.attrib.items()))]
+        words += f"{inner.text or ''} {(inner.tail or '') if inner is not element else ''}".split()
+    extras.scripts.append(" ".join(words))
     for child in list(element):
         element.remove(child)
     element.text = None
