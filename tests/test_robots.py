@@ -291,3 +291,22 @@ def test_no_file_is_an_error(body: bytes) -> None:
 )
 def test_tags_of_a_page(headers: list[str], metas: list[str], noindex: bool, nofollow: bool) -> None:
     assert robots_tags(headers, metas, "incrawl") == RobotsTags(noindex, nofollow)
+
+
+def test_lines_without_a_colon_are_read_where_nothing_else_can_be_meant() -> None:
+    """An empty User-agent line starts a group for nobody; a sentence with a colon in it is none of ours."""
+    nobody = parse_robots(b"User-agent: incrawl\nDisallow: /x\nuser agent\nDisallow: /y", "incrawl")
+    assert not nobody.allows("http://a.test/x") and nobody.allows("http://a.test/y")
+    sentence = b"User-agent: *\nDisallow: /a\nUser-agent must match exactly: see there\nAllow: /a/b"
+    assert parse_robots(sentence, "incrawl").allows("http://a.test/a/b")
+    bare = parse_robots(
+        b"user-agent *\ndisallow /a:b\nsitemap https://a.test/s.xml\nsitemap list: none", "incrawl"
+    )
+    assert not bare.allows("http://a.test/a:b") and bare.allows("http://a.test/a")
+    assert bare.sitemaps == ("https://a.test/s.xml",)
+
+
+def test_an_address_as_a_pattern_is_one_below_the_root() -> None:
+    robots = parse_robots(b"User-agent: *\nDisallow: http://b.test/", "incrawl")
+    assert not robots.allows("http://a.test/http://b.test/x")
+    assert robots.allows("http://a.test/b.test/") and robots.allows("http://a.test/")

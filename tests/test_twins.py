@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 from crawls import ROOT, Crawl, Done, Reply, Site, html
 
-from incrawl.core.elsewhere import Relation
+from incrawl.core.elsewhere import Relation, own_address
 from incrawl.frontier.inheritance import inherit
 from incrawl.frontier.operations import Known
 
@@ -297,3 +297,9 @@ def test_the_record_says_where_a_page_has_moved(on: On) -> None:
     assert json.loads(told.asked("record", "--json", told.site.url("/")))["elsewhere"] == there
     assert f"moved to {told.site.url('/home')}" in told.asked("record", told.site.url("/"))
     assert json.loads(told.asked("record", "--json", told.site.url("/home")))["elsewhere"] is None
+
+
+def test_names_and_passwords_are_not_kept_with_an_address() -> None:
+    assert own_address("http://a.test/x", "http://user:secret@a.test/y") == "http://a.test/y"
+    assert own_address("http://a.test/x", "http://b.test/y") == ""
+    assert own_address("http://a.test/x", "javascript:alert(1)") == ""

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from urllib.parse import urlsplit
 
+from incrawl.core.identity import without_credentials
 from incrawl.core.links import site_of
 from incrawl.core.urls import canonical, is_web_url
 
@@ -90,6 +91,7 @@ def level_at(url: str, target: str, level: int) -> int:
 
 def own_address(url: str, named: str) -> str:
     """The address that a page names as its own, where that is another one of its site; else ""."""
+    named = without_credentials(named)
     if not named or not is_web_url(named) or is_same(url, named):
         return ""
     return named if site_of(named) == site_of(url) else ""

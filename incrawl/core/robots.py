@@ -25,7 +25,7 @@ _CRAWL_DELAY = frozenset({"crawl-delay", "crawl delay", "crawldelay"})
 _KNOWN = _AGENT | _DISALLOW | _SITEMAP | _CRAWL_DELAY | {"allow"}
 
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_WITHOUT_COLON = re.compile(r"(user[- ]?agent|(?:dis)?allow|crawl[- ]delay|sitemap)\s+(.*)", re.I)
+_WITHOUT_COLON = re.compile(r"(user[- ]?agent|(?:dis)?allow|crawl[- ]delay|sitemap)(?:\s+(.*))?", re.I)
 _ESCAPE = re.compile(r"%([0-9A-Fa-f]{2})")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _KEPT = "%/?#[]@!&'()+,;=:~"  # reserved characters stay as they are; `*` and `$` have meanings of their own
@@ -168,7 +168,9 @@ def directive(line: str) -> tuple[str, str] | None:
         without_colon = _WITHOUT_COLON.fullmatch(line)
         if without_colon is None:
             return None
-        name, value = without_colon[1].lower(), without_colon[2]
+        name, value = without_colon[1].lower(), without_colon[2] or ""
+        if colon and not value.startswith(("/", "*", "http")):
+            return None  # a sentence, or the name of something else: the colon is no part of an address
     return name, value.strip()
 
 
@@ -190,6 +192,8 @@ def rules_of(allow: bool, value: str) -> list[Rule]:
     """A line's rule; a directory whose index page is allowed is allowed itself."""
     if not value:
         return []
+    if value.startswith(("http://", "https://")):
+        value = f"/{value}"  # a page of this site that is about another one
     pattern = comparable(value, is_pattern=True)
     found = [Rule(allow, pattern)]
     if allow and pattern.endswith("/index.html"):
