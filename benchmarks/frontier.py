@@ -27,7 +27,7 @@ from incrawl.frontier import keys
 from incrawl.frontier.connection import connect_embedded
 from incrawl.frontier.embedded import stop_server
 from incrawl.frontier.frontier import Ending, Find, Frontier
-from incrawl.frontier.packing import pack, unpack
+from incrawl.frontier.packing import pack
 from incrawl.frontier.places import HostPlace, UrlPlace, place_host
 
 HOSTS = 200
@@ -124,6 +124,15 @@ async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> N
         complete.count += len(leases)
 
 
+SOME = pack(visited(UrlRecord(url_of(0))))
+BEFORE_URL, BEHIND_URL = SOME.split(url_of(0).encode())
+
+
+def with_visits(packed: bytes) -> bytes:
+    """A record after 20 visits; all URLs have the same length here, so only these bytes differ."""
+    return BEFORE_URL + packed[-len(url_of(0)) :] + BEHIND_URL
+
+
 async def write_visits(frontier: Frontier) -> None:
     """Gives every record its 20 visits where it lies: it takes the same memory, and a tenth of the time."""
     for partition in range(frontier.partitions):
@@ -135,7 +144,7 @@ async def write_visits(frontier: Frontier) -> None:
             for name in names:
                 reading.hgetall(name)
             for name, packed in zip(names, await reading.execute(), strict=True):
-                records = {url_id: pack(visited(unpack(each))) for url_id, each in packed.items()}
+                records = {url_id: with_visits(each) for url_id, each in packed.items()}
                 writing.hset(name, mapping=records)
             await writing.execute()
 
