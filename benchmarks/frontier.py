@@ -40,7 +40,7 @@ HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for 
 
 def url_of(number: int) -> str:
     """A URL of 70 characters."""
-    return f"https://host{number % HOSTS:03d}.example.com/section/page-number-{number:08d}/index.html"[:70]
+    return f"https://host{number % HOSTS:03d}.example.com/section/page-number-{number:011d}/index.html"
 
 
 def finds(frontier: Frontier, numbers: range) -> list[Find]:
