@@ -43,13 +43,16 @@ def url_of(number: int) -> str:
     return f"https://host{number % HOSTS:03d}.example.com/section/page-number-{number:011d}/index.html"
 
 
+BEFORE_NEW = pack(UrlRecord(url_of(0), level=2)).removesuffix(url_of(0).encode())
+
+
 def finds(frontier: Frontier, numbers: range) -> list[Find]:
     """URLs ready for discovery; their ids are worked out here, as a crawl does while it parses."""
     made = []
     for number in numbers:
         url = url_of(number)
         host = place_host(f"host{number % HOSTS:03d}.example.com", frontier.partitions)
-        made.append(Find(url, UrlPlace(url_id(url), host), pack(UrlRecord(url, level=2))))
+        made.append(Find(url, UrlPlace(url_id(url), host), BEFORE_NEW + url.encode()))
     return made
 
 
