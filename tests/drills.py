@@ -23,6 +23,7 @@ from incrawl.frontier.embedded import server_info
 from incrawl.frontier.server_dir import ServerDir
 
 Figures = dict[str, Any]
+LONG = 600.0  # seconds that a drill of any size may take to come to its end on a busy machine
 
 
 def show(title: str, figures: Figures) -> None:
@@ -163,7 +164,7 @@ def crawl_on(swarm: Swarm, site: FastSite, watch: LeaseWatch | None = None) -> i
     """Waits for the workers' own end; while pages are missing new runs are started, as cron would."""
     extra = 0
     while True:
-        until(lambda: (watch and watch.look()) or not swarm.running(), patience=600)
+        until(lambda: (watch and watch.look()) or not swarm.running(), patience=LONG)
         if all(record.visits for record in swarm.records().values()):
             return extra
         extra += 1
@@ -253,7 +254,7 @@ def kill_server(
             assert len(swarm.running()) == workers, swarm.workers[0].log[-3000:]
             resumed.append(kill())
         for worker in swarm.workers:
-            worker.wait(600)
+            worker.wait(LONG)
         whole = assert_whole(swarm, site)
         failed = [worker.number for worker in swarm.workers if "Traceback" in worker.log]
         assert not failed, swarm.workers[failed[0]].log[-4000:]

@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 from crawls import until
-from drills import Figures, assert_whole, crawl_in
+from drills import LONG, Figures, assert_whole, crawl_in
 from swarm import Forker, Swarm, site_of, tree
 
 HOUR = 3600.0
@@ -32,14 +32,14 @@ def cut_off(forker: Forker, state_dir: Path, *, pages: int, held: int, lease: fl
     ):
         site.hook = keep_the_first_waiting
         late = swarm.start()
-        until(lambda: len(site.fetches) == len(site.pages))
+        until(lambda: len(site.fetches) == len(site.pages), LONG)
         late.signal(signal.SIGSTOP)
         other = swarm.start()
-        other.wait()
+        other.wait(LONG)
         assert all(swarm.crawl.one(site.url(path)).record.visits == 1 for path in slow)
         answer.set()
         late.signal(signal.SIGCONT)
-        late.wait()
+        late.wait(LONG)
         stats = swarm.stats(late)
         refused = stats.get("incrawl/lease/lost", 0) + stats.get("incrawl/lease/refused", 0)
         assert refused >= held
@@ -69,7 +69,7 @@ def wrong_clocks(forker: Forker, state_dir: Path, *, pages: int, workers: int, s
         site.hook = be_slow
         crew = [swarm.start(clock=(HOUR, -HOUR, 0.0)[number % 3]) for number in range(workers)]
         for worker in crew:
-            worker.wait()
+            worker.wait(LONG)
         assert_whole(swarm, site)
         twice = sum(len(by) - 1 for by in site.fetchers().values())
         pauses = [fetch.time - ended for fetch, ended in zip(site.fetches[1:], site.ended[1:], strict=False)]
@@ -103,7 +103,7 @@ def poison(forker: Forker, state_dir: Path, *, pages: int, deadly: int) -> Figur
         died = True
         while died:
             worker = swarm.start()
-            worker.wait()
+            worker.wait(LONG)
             died = any(worker.number in site.fetchers()[path] for path in poisons)
         # Three times alone, and before that perhaps once among others.
         deaths = [len(site.fetchers()[path]) for path in poisons]
@@ -113,7 +113,7 @@ def poison(forker: Forker, state_dir: Path, *, pages: int, deadly: int) -> Figur
         assert_whole(swarm, site, but=poisons, unknown=below)
         assert json.loads(swarm.ask("recrawl", "--quarantined", "--json"))["due_now"] == deadly
         site.hook = None
-        swarm.start().wait()
+        swarm.start().wait(LONG)
         assert_whole(swarm, site)
         return {
             "pages": len(site.pages),

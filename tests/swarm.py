@@ -228,7 +228,7 @@ class Swarm:
     def ask(self, *words: str) -> str:
         """The output of an operator's command."""
         command = self._fork(-1, list(words), self.crawl.settings)
-        command.wait()
+        command.wait(10 * PATIENCE)
         return command.log
 
     def _fork(self, number: int, words: list[str], settings: dict[str, str], clock: float = 0.0) -> Worker:

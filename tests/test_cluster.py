@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from crawls import until
-from drills import crawl_in
+from drills import LONG, crawl_in
 from frontiers import Bench, Server, discover, finish, in_loop, running_cluster, running_server, take
 from swarm import Forker, Swarm, fetched, site_of, tree
 
@@ -131,10 +131,10 @@ def test_a_crawl_goes_on_after_a_failover(forker: Forker, state_dir: Path) -> No
         with Swarm(forker, crawl, f"{site.url('/')} 9") as swarm:
             workers = [swarm.start() for _ in range(3)]
             for number in (0, 2):
-                until(fetched(site, 200 * (number + 1)))
+                until(fetched(site, 200 * (number + 1)), LONG)
                 asyncio.run(fail_over(cluster, number))
             for worker in workers:
-                worker.wait()
+                worker.wait(LONG)
                 assert "CROSSSLOT" not in worker.log
             records = swarm.records()
         assert {site.url(path) for path in site.pages} == records.keys()

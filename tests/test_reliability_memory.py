@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from crawls import until
-from drills import Figures, assert_whole, crawl_in, show
+from drills import LONG, Figures, assert_whole, crawl_in, show
 from frontiers import Bench, discover, finish, in_loop, known, running_server, take
 from swarm import Forker, Swarm, fetched, site_of, tree
 
@@ -52,7 +52,7 @@ def fill_memory(forker: Forker, state_dir: Path, *, pages: int, times: int) -> F
     ):
         worker = swarm.start()
         for time in range(times):
-            until(fetched(site, 30 + time * pages // (2 * times)))
+            until(fetched(site, 30 + time * pages // (2 * times)), LONG)
             admin.config_set("maxmemory", 1)
             until(lambda: worker.log.count("memory is full") == time + 1)  # noqa: B023
             assert worker.running
@@ -62,7 +62,7 @@ def fill_memory(forker: Forker, state_dir: Path, *, pages: int, times: int) -> F
             admin.config_set("maxmemory", 0)
             until(lambda: worker.log.count("The server is back") == time + 1)  # noqa: B023
         for each in swarm.workers:
-            each.wait()
+            each.wait(LONG)
         assert worker.log.count("memory is full") == times
         return {
             "times full": times,
@@ -78,7 +78,7 @@ def test_a_crawl_pauses_while_memory_is_full_and_goes_on(forker: Forker, state_d
 
 @pytest.mark.soak
 def test_a_crawl_pauses_whenever_memory_is_full(forker: Forker, state_dir: Path) -> None:
-    show("memory full ten times", fill_memory(forker, state_dir, pages=2000, times=10))
+    show("memory full ten times", fill_memory(forker, state_dir, pages=600, times=10))
 
 
 def test_a_crawl_is_warned_of_a_server_that_forgets(forker: Forker, state_dir: Path) -> None:
@@ -87,6 +87,6 @@ def test_a_crawl_is_warned_of_a_server_that_forgets(forker: Forker, state_dir: P
         crawl = crawl_in(state_dir, 10, REDIS_URL=server.url)
         with Swarm(forker, crawl, site.url("/")) as swarm:
             worker = swarm.start()
-            worker.wait()
+            worker.wait(LONG)
             assert "maxmemory-policy noeviction" in worker.log
             assert "appendonly yes" in worker.log

@@ -9,7 +9,7 @@ import msgpack
 import pytest
 import redis
 from crawls import Crawl, short_dir, until
-from drills import Figures, crawl_in, show
+from drills import LONG, Figures, crawl_in, show
 from frontiers import Bench, discover, finish, in_loop, known, take
 from swarm import FastSite, Forker, Swarm, fetched, page_of, site_of, tree
 
@@ -51,10 +51,10 @@ def rebuild(forker: Forker, state_dir: Path, *, count: int) -> Figures:
     """A frontier is deleted after two rounds, and rebuilt."""
     pages = tree(count)
     with site_of(pages) as site, Swarm(forker, crawl_in(state_dir, 10), f"{site.url('/')} 9") as swarm:
-        swarm.start().wait()
+        swarm.start().wait(LONG)
         swarm.ask("recrawl", site.host)
         site.pages = {**pages, "/p/3": [*pages["/p/3"], "/missing"]}
-        swarm.start(seeded=False).wait()  # one page has changed and has a link more, which leads nowhere
+        swarm.start(seeded=False).wait(LONG)  # one page has changed and has a link more, which leads nowhere
         missing = site.url("/missing")
         before = known_pages(swarm.crawl)
         assert {page.record.visits for url, page in before.items() if url != missing} == {2}
@@ -73,7 +73,7 @@ def rebuild(forker: Forker, state_dir: Path, *, count: int) -> Figures:
         # Of a page without a document nothing is left but the link to it: it is tried again.
         assert after[missing].record.visits == 0
         asked = len(site.fetches)
-        swarm.start(seeded=False).wait()
+        swarm.start(seeded=False).wait(LONG)
         assert [fetch.path for fetch in site.fetches[asked:]] == ["/missing"]
         assert json.loads(swarm.ask("rebuild", "--json"))["pages"] == 0
         return {"pages": told["pages"], "links": told["links"], "lost": len(before.keys() - after.keys())}
@@ -85,7 +85,7 @@ def test_the_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state
 
 @pytest.mark.soak
 def test_a_large_frontier_is_rebuilt_from_the_repository_alone(forker: Forker, state_dir: Path) -> None:
-    show("rebuilt", rebuild(forker, state_dir, count=3000))
+    show("rebuilt", rebuild(forker, state_dir, count=1000))
 
 
 def assert_documents(crawl: Crawl, site: FastSite) -> int:
@@ -107,9 +107,9 @@ def back_up(forker: Forker, state_dir: Path, tmp_path: Path, *, pages: int) -> F
         crawl = crawl_in(state_dir, 5, CONCURRENT_REQUESTS="4")
         with Swarm(forker, crawl, f"{site.url('/')} 9") as swarm:
             workers = [swarm.start(), swarm.start()]
-            until(fetched(site, pages // 5))
+            until(fetched(site, pages // 5), LONG)
             first = json.loads(swarm.ask("backup", "--json", backup))
-            until(fetched(site, 2 * pages // 5))
+            until(fetched(site, 2 * pages // 5), LONG)
             second = json.loads(swarm.ask("backup", "--json", backup))
             saved = len(site.fetches)
             for worker in workers:
@@ -124,7 +124,7 @@ def back_up(forker: Forker, state_dir: Path, tmp_path: Path, *, pages: int) -> F
             assert pages // 8 <= there <= saved
             visited = {u for u, page in known_pages(restored).items() if page.record.visits}
             asked = len(site.fetches)
-            swarm.start().wait()
+            swarm.start().wait(LONG)
             assert {site.url(path) for path in site.pages} == known_pages(restored).keys()
             assert assert_documents(restored, site) == len(site.pages)
             assert not visited & {site.url(fetch.path) for fetch in site.fetches[asked:]}
@@ -144,7 +144,7 @@ def test_a_back_up_taken_while_crawling_restores_both(
 def test_a_large_back_up_taken_while_crawling_restores_both(
     forker: Forker, state_dir: Path, tmp_path: Path
 ) -> None:
-    show("restored", back_up(forker, state_dir, tmp_path, pages=3000))
+    show("restored", back_up(forker, state_dir, tmp_path, pages=1000))
 
 
 # the file
