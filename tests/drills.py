@@ -248,9 +248,11 @@ def kill_server(
     with site_of(tree(pages)) as site, Swarm(forker, crawl, f"{site.url('/')} 9") as swarm:
         for _ in range(workers):
             swarm.start()
+        # A server that is away when a worker starts is a mistake in its settings, and ends it.
+        until(lambda: len({fetch.worker for fetch in site.fetches}) == workers, LONG)
         for number in range(kills):
             share = 1 + pages * 0.9 * number / kills
-            until(lambda: len(site.fetches) >= share or not swarm.running())  # noqa: B023
+            until(lambda: len(site.fetches) >= share or not swarm.running(), LONG)  # noqa: B023
             assert len(swarm.running()) == workers, swarm.workers[0].log[-3000:]
             resumed.append(kill())
         for worker in swarm.workers:

@@ -42,13 +42,13 @@ async def test_calls_wait_until_the_server_takes_writes_again(setting: str, valu
             assert (await known(frontier, A)).record.visits == 1
 
 
-def fill_memory(forker: Forker, state_dir: Path, *, pages: int, times: int) -> Figures:
+def fill_memory(forker: Forker, state_dir: Path, *, pages: int, times: int, lease: float) -> Figures:
     """Again and again the server's memory is full while workers crawl."""
     with (
         running_server("--appendonly", "yes") as server,
         server.client() as admin,
         site_of(tree(pages)) as site,
-        Swarm(forker, crawl_in(state_dir, 1, REDIS_URL=server.url), f"{site.url('/')} 9") as swarm,
+        Swarm(forker, crawl_in(state_dir, lease, REDIS_URL=server.url), f"{site.url('/')} 9") as swarm,
     ):
         worker = swarm.start()
         for time in range(times):
@@ -73,12 +73,12 @@ def fill_memory(forker: Forker, state_dir: Path, *, pages: int, times: int) -> F
 
 
 def test_a_crawl_pauses_while_memory_is_full_and_goes_on(forker: Forker, state_dir: Path) -> None:
-    show("memory full", fill_memory(forker, state_dir, pages=120, times=1))
+    show("memory full", fill_memory(forker, state_dir, pages=120, times=1, lease=1))
 
 
 @pytest.mark.soak
 def test_a_crawl_pauses_whenever_memory_is_full(forker: Forker, state_dir: Path) -> None:
-    show("memory full ten times", fill_memory(forker, state_dir, pages=600, times=10))
+    show("memory full five times", fill_memory(forker, state_dir, pages=600, times=5, lease=10))
 
 
 def test_a_crawl_is_warned_of_a_server_that_forgets(forker: Forker, state_dir: Path) -> None:
