@@ -175,19 +175,20 @@ async def reserve(frontier: Frontier, rounds: int, cost: Cost) -> None:
         cost.count += len(hosts)
 
 
-async def warm_up(client: Any) -> None:
-    """The server has seen all scripts before anything is measured."""
+async def warm_up(client: Any) -> Frontier:
+    """The server has seen all scripts before anything is measured; in this frontier nothing is due."""
     other = await Frontier.open(client, "warm/up", gap=0)
     await other.begin()
     await other.discover(finds(other, range(HOSTS)))
     await work(other, HOSTS, Cost(client), Cost(client))
+    return other
 
 
 async def measure(urls: int, state: Path) -> dict[str, Any]:
     client = await connect_embedded(state)
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
-    await warm_up(client)
+    idle = await warm_up(client)
     names = ("new", "known", "lease", "complete", "look", "reserve", "rest", "rest2")
     cost = {name: Cost(client) for name in names}
     empty = await used(client)
@@ -200,7 +201,7 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     else:
         await write_visits(frontier)
     visited_bytes = (await used(client) - empty) / urls
-    await look(frontier, 5, cost["look"])
+    await look(idle, 5, cost["look"])
     await reserve(frontier, 20, cost["reserve"])
     await frontier.close()
     return {**cost, "known_bytes": known_bytes, "visited_bytes": visited_bytes}

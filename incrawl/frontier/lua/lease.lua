@@ -81,20 +81,20 @@ end
 -- Takes the first URLs off a host's queue, those that are due; how many. Afterwards the host stands
 -- behind the others that are ready: breadth first, also where no gap is kept.
 local function take(list, host, heads, gap)
-  local entries, taken = {}, {}
+  local entries = {}
   for at = 1, #heads, 2 do
     if tonumber(heads[at + 1]) > limit then break end
     entries[at], entries[at + 1] = heads[at], heads[at + 1]
-    taken[#taken + 1] = heads[at]
   end
+  local taken = #entries / 2
   grant(host, entries, gap, false)
-  redis.call('ZREM', queue_key(list, host), unpack(taken))
+  redis.call('ZREMRANGEBYRANK', queue_key(list, host), 0, taken - 1)
   if gap > 0 then
     rescore(host, now + lease_ms, now)
   else
     rescore_list(list, host, now + #ids / 1000, now)
   end
-  return #taken
+  return taken
 end
 
 -- Hosts that suspects wait for. Where a gap is kept, their other pages would take every turn.
