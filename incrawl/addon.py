@@ -24,6 +24,8 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "incrawl.middlewares.sitemap_files.SitemapFilesMiddleware": 80,
     "incrawl.middlewares.robots.RobotsMiddleware": 100,
     "incrawl.middlewares.conditional.ConditionalMiddleware": 560,
+    "incrawl.middlewares.meta_refresh.ForgivingMetaRefreshMiddleware": 580,
+    "incrawl.middlewares.charsets.CharsetMiddleware": 585,
     "incrawl.middlewares.compression.BoundedCompressionMiddleware": 590,
     "incrawl.middlewares.slow_down.SlowDownMiddleware": 700,
     "incrawl.middlewares.politeness.PolitenessMiddleware": 990,
@@ -32,6 +34,7 @@ DOWNLOADER_MIDDLEWARES: dict[str, int | None] = {
     "incrawl.middlewares.site_time.SiteTimeMiddleware": 998,
     # Their places are taken.
     "scrapy.downloadermiddlewares.robotstxt.RobotsTxtMiddleware": None,
+    "scrapy.downloadermiddlewares.redirect.MetaRefreshMiddleware": None,
     "scrapy.downloadermiddlewares.httpcompression.HttpCompressionMiddleware": None,
 }
 SPIDER_MIDDLEWARES: dict[str, int | None] = {

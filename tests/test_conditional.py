@@ -53,6 +53,11 @@ async def forward(exchange: Exchange) -> None:
     await exchange.reply(b"", "304 Not Modified")
 
 
+async def part(exchange: Exchange) -> None:
+    """Half a page, where the whole was asked for."""
+    await exchange.reply("<p>the first half", "206 Partial Content", Content_Range="bytes 0-16/34")
+
+
 @dataclass
 class Told:
     honest: HostileServer
@@ -64,7 +69,13 @@ class Told:
 
 @pytest.fixture(scope="module")
 def told() -> Iterator[Told]:
-    pages = {"/": honest, "/jump": redirect("/landing"), "/landing": landing, "/forward": forward}
+    pages = {
+        "/": honest,
+        "/jump": redirect("/landing"),
+        "/landing": landing,
+        "/forward": forward,
+        "/part": part,
+    }
     with (
         short_dir() as state_dir,
         HostileServer(pages) as good,
@@ -78,7 +89,14 @@ def told() -> Iterator[Told]:
             INCRAWL_MIN_REFRESH_TIME="0.05s",
             INCRAWL_MAX_REFRESH_TIME="0.1s",
         )
-        urls = [good.url("/"), good.url("/jump"), good.url("/forward"), liar.url("/"), other.url("/")]
+        urls = [
+            good.url("/"),
+            good.url("/jump"),
+            good.url("/forward"),
+            good.url("/part"),
+            liar.url("/"),
+            other.url("/"),
+        ]
         with crawl.start(urls=",".join(f"{url} level=0" for url in urls)) as process:
             until(
                 lambda: (
@@ -125,8 +143,9 @@ def test_where_a_redirect_leads_is_never_asked_conditionally(told: Told) -> None
     assert not any(conditions(told.honest, "/landing"))
 
 
-def test_a_304_that_was_not_asked_for_is_a_failure(told: Told) -> None:
-    record = told.crawl.one(told.honest.url("/forward")).record
+@pytest.mark.parametrize("path", ["/forward", "/part"])
+def test_a_304_or_206_that_was_not_asked_for_is_a_failure(told: Told, path: str) -> None:
+    record = told.crawl.one(told.honest.url(path)).record
     assert record.document is None and record.failures > 0
 
 

@@ -19,7 +19,8 @@ from incrawl.frontier.frontier import Frontier
 
 INTERVAL = 0.2  # seconds
 GOOD = [f"/good/{number}" for number in range(40)]
-ODD = ["/nested-tags", "/contradictory", "/html-without-type"]  # strange, but content
+ODD = ["/nested-tags", "/contradictory", "/html-without-type", "/charset/codec", "/charset/undefined",
+       "/refresh-to-nowhere", "/base-is-nowhere"]  # fmt: skip  # strange, but content
 BAD = sorted({*PAGES} - {*ODD, "/good", "/robots.txt"})
 TURNING = {"/turns/bomb": bomb("gzip"), "/turns/cut-off": cut_off, "/turns/picture": PAGES["/png-as-html"]}
 
@@ -99,7 +100,8 @@ def test_nothing_is_left_of_the_bad_ones(told: Told) -> None:
     for path, known in zip(BAD, told.crawl.known(*map(told.server.url, BAD)), strict=True):
         assert known is None or known.record.document is None, path
     for name in ("limits/body", "limits/headers", "limits/chunks", "limits/encodings", "limits/page_time",
-                 "content/type", "content/bytes", "address/private", "address/credentials"):  # fmt: skip
+                 "content/type", "content/bytes", "content/charset", "content/refresh",
+                 "address/private", "address/credentials"):  # fmt: skip
         assert total(told, name) > 0, name
 
 

@@ -111,7 +111,7 @@ def test_dates_bring_visits_forward(told: Told) -> None:
 def test_claims_are_put_to_the_test(told: Told) -> None:
     host = f"127.0.0.1:{told.server.port}"
     found = Claims.unpack(told.crawl.ask(lambda frontier: frontier.cache_get(host, "lastmod")))
-    assert round(found.right), round(found.wrong) == (1, 1)
+    assert (round(found.right), round(found.wrong)) == (1, 1)
     liar = Claims(wrong=10)
     told.crawl.ask(lambda frontier: frontier.cache_set(host, "lastmod", liar.pack(), 60.0))
     base, now = told.server.url(""), time.time()

@@ -1,7 +1,7 @@
 """Asks for a page only if it has changed, with the validators of the version that is kept.
 
 Counted as `incrawl/conditional/sent`, `…/full` (no condition, to check on the server), `…/not_modified`,
-`…/unasked` (304 without a condition: the page has failed).
+`…/unasked` (304 without a condition, 206 without a range: the page has failed).
 """
 
 from __future__ import annotations
@@ -67,9 +67,13 @@ class ConditionalMiddleware:
 
     def process_response(self, request: Request, response: Response) -> Response:
         visit = visit_of(request)
-        if response.status == 304 and visit is not None:
-            if not visit.conditional:
-                self._worker.count("incrawl/conditional/unasked")
-                raise DownloadFailedError("304 without a condition")
+        if visit is None:
+            return response
+        if (response.status == 304 and not visit.conditional) or (
+            response.status == 206 and "Range" not in request.headers
+        ):
+            self._worker.count("incrawl/conditional/unasked")
+            raise DownloadFailedError(f"{response.status}, which was not asked for")
+        if response.status == 304:
             self._worker.count("incrawl/conditional/not_modified")
         return response

@@ -26,6 +26,11 @@ _MAGIC = (
     b"%PDF", b"\x89PNG", b"GIF8", b"\xff\xd8\xff", b"PK\x03\x04", b"\x1f\x8b", b"RIFF", b"%!PS",
     b"\xd0\xcf\x11\xe0",
 )  # fmt: skip
+# Codecs of Python under names that resolve like those of charsets.
+_NO_CHARSETS = frozenset({
+    "base64", "bz2", "hex", "idna", "punycode", "quopri", "raw-unicode-escape", "rot-13", "undefined",
+    "unicode-escape", "uu", "zlib",
+})  # fmt: skip
 _LOOKED_AT = 4096
 _PIECE = 32768
 _CHARSET = re.compile(rb"charset\s{0,9}=\s{0,9}[\"']?\s{0,9}([\w.:-]+)")
@@ -40,10 +45,20 @@ def to_utf8(body: bytes, encoding: str | None) -> bytes:
     marked, mark = read_bom(body) if body[:1] in b"\xef\xfe\xff\x00" else (None, None)
     if marked is not None and mark is not None:
         return str(to_unicode(body[len(mark) :], marked)).encode("utf-8", "replace")
-    named = (resolve_encoding(encoding) if encoding else None) or _declared(body)
+    named = (charset(encoding) if encoding else None) or _declared(body)
     if named is None or named == "utf-8":
         return body if _is_utf8(body) else body.decode("utf-8" if named else "cp1252", "replace").encode()
     return str(to_unicode(body, named)).encode("utf-8", "replace")
+
+
+def charset(name: str) -> str | None:
+    """The charset that a server or a page names; None where it is none, or a codec for other things.
+
+    >>> charset("Latin-1"), charset("klingon"), charset("base64")
+    ('cp1252', None, None)
+    """
+    known = resolve_encoding(name)
+    return None if known in _NO_CHARSETS else known
 
 
 def _is_utf8(body: bytes) -> bool:
@@ -63,7 +78,7 @@ def _declared(body: bytes) -> str | None:
     """The encoding that a page says it has, near its start."""
     head = body[:_LOOKED_AT].lower()
     name = _CHARSET.search(head) if b"charset" in head else _XML_ENCODING.match(head)
-    return resolve_encoding(name[1].decode("ascii", "replace")) if name else None
+    return charset(name[1].decode("ascii", "replace")) if name else None
 
 
 def form_of(page: bytes) -> Form:
