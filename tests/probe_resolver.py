@@ -32,7 +32,7 @@ class Table:
         try:
             return [str(ipaddress.ip_address(host))]
         except ValueError:
-            known = self.names.get(host, [])
+            known = self.names.get(host) or self.names.get(f"*.{host.partition('.')[2]}", [])
             found = known.pop(0) if len(known) > 1 else "".join(known)
             return [part for part in found.split() if part != "never"]
 

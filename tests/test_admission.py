@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from random import Random
 
-from crawls import Crawl, Reply, Site, html
+import pytest
+from crawls import ROOT, Crawl, Reply, Site, html
 from hostile import Exchange, HostileServer
 
 from incrawl.frontier.trapped import known_traps
@@ -107,3 +110,23 @@ def test_a_trap_is_left_and_the_rest_of_the_host_goes_on(state_dir: Path) -> Non
         later = crawl.run(urls=server.url("/calendar?day=99999"))
         assert later.stats["incrawl/traps/pattern"] == 1
         assert "/calendar?day=99999" not in server.paths()
+
+
+def test_hosts_without_number_are_one_trap(state_dir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PROBE_NAMES", json.dumps({"*.trap.test": ["127.0.0.1"]}))
+
+    async def welcome(exchange: Exchange) -> None:
+        port = exchange.seen.host.rpartition(":")[2]
+        chance = Random(exchange.seen.host)
+        names = ["".join(chance.choices("abcdefghijklmnop", k=8)) for _ in range(3)]
+        links = "".join(f"<a class=next href='http://{name}.trap.test:{port}/'>x</a>" for name in names)
+        await exchange.reply(f"<p>Welcome to the one and only page of this site</p>{links}")
+
+    with HostileServer({"/": welcome}) as server:
+        # A spider that follows links to other hosts; the one of our own stays on its site.
+        project, resolver = ROOT / "tests" / "example_project", "probe_resolver.TableResolver"
+        crawl = Crawl(state_dir, project=project, fresh=True, TWISTED_DNS_RESOLVER=resolver)
+        done = crawl.run("books", shop=server.url("", "www.trap.test"))
+        assert done.code == 0, done.log
+        assert done.stats["incrawl/traps/found"] >= 1
+        assert 10 < len(server.paths()) < 300

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 
@@ -96,3 +96,17 @@ def test_hosts_that_lead_to_each_other_hold_nobody_up(state_dir: Path) -> None:
             together = [worker.wait() for worker in workers]
         assert all(done.code == 0 for done in together)
         assert sum(done.visits().get("new", 0) for done in together) == 10
+
+
+def test_a_slow_host_holds_up_nobody_and_a_host_that_agreed_is_asked_more_often(state_dir: Path) -> None:
+    pages = {path: Reply(html(text=f"All about {path}")) for path in ["/a", "/b", "/c", "/d"]}
+    slow = {path: replace(reply, delay=0.1) for path, reply in pages.items()}
+    with Site({**slow, "/": Reply(html(*slow))}) as one, Site({**pages, "/": Reply(html(*pages))}) as other:
+        crawl = Crawl(state_dir, INCRAWL_HOST_INTERVAL="0.25s", INCRAWL_HOST_INTERVALS=f"{other.host}=0.01s")
+        done = crawl.run(urls=f"{one.url('/')},{other.url('/')}")
+        assert done.visits() == {"new": 2 * len(one.pages)}
+        assert min(gaps(one.hits)) >= 0.25
+        assert min(gaps(other.hits)) < 0.25
+        # All pages of the other are there before half of those of the one have been asked for.
+        last = max(hit.ended for hit in other.hits)
+        assert last < sorted(hit.began for hit in one.hits)[len(one.pages) // 2]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import ExitStack, contextmanager
+from email.utils import formatdate
 from pathlib import Path
 
 from crawls import Crawl, Reply, Site, html
@@ -14,6 +15,17 @@ from incrawl.frontier import operations
 
 def robots(*lines: str, status: int = 200, **headers: str) -> Reply:
     return Reply("\n".join(lines), status=status, headers={"Content-Type": "text/plain", **headers})
+
+
+def held_for(crawl: Crawl) -> dict[str, float]:
+    """Hosts with pages that wait, and the seconds until they may be asked."""
+
+    async def ask(frontier: operations.Frontier) -> dict[str, float]:
+        now = frontier.now()
+        return {host.name: (host.next_allowed or now) - now async for host in operations.hosts(frontier)}
+
+    found: dict[str, float] = crawl.ask(ask)
+    return found
 
 
 def held_hosts(crawl: Crawl) -> dict[str, str]:
@@ -79,6 +91,32 @@ def test_a_file_that_cannot_be_had_holds_the_host(state_dir: Path) -> None:
             assert (known.record.visits, known.record.failures) == (0, 0)
 
 
+def test_a_page_that_is_disallowed_later_leaves_the_queue_and_keeps_its_history(state_dir: Path) -> None:
+    with Site({"/robots.txt": robots("User-agent: *", "Disallow: /no"), "/": Reply(html())}) as site:
+        crawl = Crawl(state_dir, INCRAWL_AVERAGE_REFRESH_TIME="0.1s", INCRAWL_MIN_REFRESH_TIME="0.1s")
+        assert crawl.run(urls=site.url("/")).visits() == {"new": 1}
+        before = crawl.one(site.url("/")).record
+        site.pages["/robots.txt"] = robots("User-agent: *", "Disallow: /")
+        crawl.ask(
+            lambda frontier: frontier.cache_set(site.host, "robots http incrawl", b"", 60.0)
+        )  # a day passes
+        done = crawl.run(urls=site.url("/"))
+        assert done.stats["incrawl/robots/disallowed"] == 1
+        after = crawl.one(site.url("/"))
+        assert (after.state, after.record.barred, site.paths()) == ("retired", "robots", ["/"])
+        assert after.record.document == before.document is not None
+
+
+def test_the_first_500_kib_of_a_long_file_hold(state_dir: Path) -> None:
+    long = ["User-agent: *", "#" * 500 * 1024, "Disallow: /late"]
+    just = ["User-agent: *", "#" * 499 * 1024, "Disallow: /late"]
+    pages = {"/late": Reply(html())}
+    with many_sites({"/robots.txt": robots(*lines), **pages} for lines in (long, just)) as sites:
+        done = Crawl(state_dir).run(urls=",".join(site.url("/late") for site in sites))
+        assert done.code == 0, done.log
+        assert [site.paths() for site in sites] == [["/late"], []]
+
+
 def test_a_file_that_is_not_there_allows_everything(state_dir: Path) -> None:
     answers = [robots("User-agent: *", "Disallow: /", status=status) for status in (401, 403, 404, 410)]
     with many_sites({"/robots.txt": answer, "/": Reply(html())} for answer in answers) as sites:
@@ -135,7 +173,8 @@ def test_pages_may_ask_not_to_be_kept_or_followed(state_dir: Path) -> None:
 
 
 def test_429_and_503_hold_the_whole_host(state_dir: Path) -> None:
-    asked = [(429, "120"), (503, ""), (429, "Fri, 31 Dec 2100 23:59:59 GMT")]
+    in_an_hour = formatdate(time.time() + 3600, usegmt=True)
+    asked = [(429, "120"), (503, ""), (429, in_an_hour)]
     pages = [
         {f"/{n}": Reply(html(), status=status, headers={"Retry-After": header}) for n in range(5)}
         for status, header in asked
@@ -148,6 +187,8 @@ def test_429_and_503_hold_the_whole_host(state_dir: Path) -> None:
         assert (done.stats["incrawl/slow_down/429"], done.stats["incrawl/slow_down/503"]) == (2, 1)
         reasons = held_hosts(crawl)
         assert [reasons[site.host] for site in sites] == ["429", "503", "429"]
+        seconds, nothing, date = [held_for(crawl)[site.host] for site in sites]
+        assert 60 < seconds <= 120 and 0 < nothing <= 60 and 3000 < date <= 3601
 
 
 def test_a_wave_of_errors_pauses_the_host(state_dir: Path) -> None:
