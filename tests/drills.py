@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import random
 import signal
 import statistics
+import threading
 import time
 from collections import Counter
 from collections.abc import Callable
@@ -246,10 +248,18 @@ def kill_server(
     """The server is killed under load; its workers wait and go on. `kill` returns how long that took."""
     resumed: list[float] = []
     with site_of(tree(pages)) as site, Swarm(forker, crawl, f"{site.url('/')} 9") as swarm:
+        all_at_work = threading.Event()
+
+        async def answer_when_all_are_at_work(path: str, worker: int) -> None:
+            await asyncio.to_thread(all_at_work.wait, LONG)
+
+        site.hook = answer_when_all_are_at_work
         for _ in range(workers):
             swarm.start()
         # A server that is away when a worker starts is a mistake in its settings, and ends it.
-        until(lambda: len({fetch.worker for fetch in site.fetches}) == workers, LONG)
+        until(lambda: all("Spider opened" in worker.log for worker in swarm.workers), LONG)
+        site.hook = None
+        all_at_work.set()
         for number in range(kills):
             share = 1 + pages * 0.9 * number / kills
             until(lambda: len(site.fetches) >= share or not swarm.running(), LONG)  # noqa: B023
