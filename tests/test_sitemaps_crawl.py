@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from crawls import Crawl, Done, short_dir
@@ -120,3 +121,13 @@ def test_claims_are_put_to_the_test(told: Told) -> None:
     run(told)
     assert told.asked[-1] == ["/map.xml.gz"]
     assert told.runs[-1].stats["incrawl/sitemaps/disbelieved"] == 1
+
+
+def test_a_sitemap_that_unfolds_needs_little_memory(state_dir: Path) -> None:
+    bomb = gzip.compress(b"<urlset>" * (30 * 2**20 // 8), 1)
+    with HostileServer({"/map": fixed(bomb, kind="application/gzip")}) as server:
+        server.pages["/robots.txt"] = fixed(f"Sitemap: {server.url('/map')}", kind="text/plain")
+        done = Crawl(state_dir).run(urls=f"{server.url('/good')} level=2")
+        assert done.code == 0, done.log
+        assert done.stats["incrawl/sitemaps/read"] == 1
+        assert done.stats["peak_memory"] < 384 * 2**20

@@ -27,6 +27,7 @@ REQUEST = f'{{"meta":{{"{SITEMAP_KEY}":true}}}}'
 
 MAX_BYTES = 50 * 1024 * 1024  # what the sitemap protocol allows, unpacked
 MAX_ENTRIES = 50_000
+MAX_APART = 10_000  # elements between two entries, all of which are kept until the next one
 
 _ENTRY_NAMES = frozenset({"url", "sitemap", "item", "entry"})
 _DATE_NAMES = frozenset({"lastmod", "updated", "published", "pubDate", "date"})
@@ -91,17 +92,22 @@ def read_list(text: bytes) -> Sitemap | None:
 def read_xml(text: bytes, url: str) -> Sitemap | None:
     kind: Kind | None = None
     entries: list[Entry] = []
-    whole = len(text) <= MAX_BYTES
+    whole, apart = len(text) <= MAX_BYTES, 0
     try:
         for event, element in parse_events(text[:MAX_BYTES]):
             name = local_name(element)
             if event == "start":
+                apart += 1
+                if apart > MAX_APART:
+                    whole = False
+                    break
                 kind = kind or _ROOTS.get(name)
                 if kind is None:
                     return None  # the first element is another file's
             elif name in _ENTRY_NAMES:
                 entries.extend(entries_of(element, name, url))
                 forget(element)
+                apart = 0
                 if len(entries) >= MAX_ENTRIES:
                     whole = False
                     break

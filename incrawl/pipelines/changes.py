@@ -65,7 +65,9 @@ class ChangeDetectionPipeline:
 
     def _compare(self, page: Page) -> None:
         rules = self._worker.config.ignore.rules_for(host_key(page.visit.url))
-        fetched = Fetched(page.body, page.url, page.encoding, has_moved(page))
+        fetched = Fetched(
+            page.body, page.url, page.encoding, unread=self._is_long(page.body), moved=has_moved(page)
+        )
         found = examine(fetched, self._known(page, rules), rules)
         page.outcome, page.analysis, page.verdict = found.outcome, found.analysis, found.verdict
         page.impostor, page.volatility = found.impostor, found.volatility
@@ -121,7 +123,12 @@ class ChangeDetectionPipeline:
         body = self._worker.repository.document(sidecar.url, run)
         if body is None:
             return None
-        return analyse(body, url=sidecar.url, encoding=sidecar.encoding or None, rules=rules).signatures
+        encoding, unread = sidecar.encoding or None, self._is_long(body)
+        return analyse(body, url=sidecar.url, encoding=encoding, rules=rules, unread=unread).signatures
+
+    def _is_long(self, body: bytes) -> bool:
+        """Only sitemaps may be longer than a page: their tree would take more memory than a worker has."""
+        return len(body) > self._worker.config.max_body
 
     def _count_ignored(self, page: Page) -> None:
         counts = dict(page.analysis.ignored.counts) if page.analysis is not None else {}

@@ -24,6 +24,7 @@ class Fetched:
     body: bytes = field(repr=False)
     url: str  # where it came from in the end
     encoding: str | None = None
+    unread: bool = False  # too long for a look inside: only its bytes are compared
     moved: bool = False  # whether a redirect led away from the page that was asked for
 
 
@@ -52,7 +53,9 @@ def examine(fetched: Fetched, known: Known, rules: IgnoreRules = NO_RULES) -> Fi
     before = known.signatures
     if before is not None and before.body_hash == body_hash(fetched.body):
         return Finding(Outcome.UNCHANGED, learn_unchanged(known.volatility))
-    analysis = analyse(fetched.body, url=fetched.url, encoding=fetched.encoding, rules=rules)
+    analysis = analyse(
+        fetched.body, url=fetched.url, encoding=fetched.encoding, rules=rules, unread=fetched.unread
+    )
     impostor = (
         recognise(fetched.body, analysis, moved=fetched.moved, before=before) if rules.impostors else None
     )

@@ -24,14 +24,21 @@ _TITLE = KNOWN.index("title")
 _TITLE_AMONG = 1000  # paragraphs among which it is looked for
 
 
-def analyse(body: bytes, *, url: str, encoding: str | None = None, rules: IgnoreRules = NO_RULES) -> Analysis:
+def analyse(
+    body: bytes,
+    *,
+    url: str,
+    encoding: str | None = None,
+    rules: IgnoreRules = NO_RULES,
+    unread: bool = False,
+) -> Analysis:
     """Signatures, text and links of a page. Whatever the bytes are, this returns, in time linear to them.
 
     `encoding` is the one that the server named, if it did; a byte order mark outranks it. Elements and
-    text that `rules` name are left out, and links with them.
+    text that `rules` name are left out, and links with them. `unread`: only its bytes are compared.
     """
-    page = to_utf8(body, encoding)
-    form = form_of(page)
+    page = b"" if unread else to_utf8(body, encoding)
+    form = Form.OPAQUE if unread else form_of(page)
     markup, extras = read_page(page, form, rules)
     text = read_text(markup)
     extras.ignored.count("comment", page.count(b"<!--"))
