@@ -1,11 +1,8 @@
-"""Pvalue, the three lists and the 4:2:1 wheel of paper 003."""
-
-from collections import Counter
-from itertools import islice
+"""Pvalue, the the three lists of paper 003."""
 
 import pytest
 
-from incrawl.core.ranking.pvalue import allocate, pvalue, pvalues, three_lists
+from incrawl.core.ranking.pvalue import pvalue, pvalues, three_lists
 
 # Table 1, forward links; no back links yet.
 TABLE_1 = (20, 18, 11, 4, 3, 40, 79, 65, 155, 60, 21, 13, 52, 60, 15, 5, 16, 53)
@@ -33,18 +30,3 @@ def test_a_broken_link_ends_up_at_the_bottom():
     values = pvalues([("a", ["gone", "b", "c"]), ("b", ["gone", "c"]), ("c", ["gone", "a"])])
     assert values["gone"] == -3
     assert three_lists(values)[2] == ["gone"]
-
-
-def test_for_every_four_of_list_1_come_two_of_list_2_and_one_of_list_3():
-    lists = [[f"{name}{number}" for number in range(100)] for name in "abc"]
-    for rounds in (1, 5):
-        names = Counter(page[0] for page in islice(allocate(lists), 7 * rounds))
-        assert names == {"a": 4 * rounds, "b": 2 * rounds, "c": rounds}
-
-
-def test_no_list_starves_and_an_empty_one_gives_its_turn_away():
-    lists = [["a1"], [], ["c1", "c2", "c3"]]
-    assert sorted(allocate(lists)) == ["a1", "c1", "c2", "c3"]
-    assert list(allocate([[], [], []])) == []
-    order = list(allocate([[f"a{n}" for n in range(1000)], [], ["c"]]))
-    assert order.index("c") < 7

@@ -1,15 +1,15 @@
-"""Which pages are leased first: Pvalue, three lists, and the 4:2:1 wheel of paper 003."""
+"""Which pages are leased first: Pvalue and three lists (paper 003). `lua/lease.lua` takes from them 4:2:1.
+
+Written for the reader, page by page; the batch job computes the same over arrays (`incrawl.collection`).
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping
 from typing import TypeVar
 
 Page = TypeVar("Page", bound=Hashable)
-
-WHEEL = (0, 1, 0, 2, 0, 1, 0)
-"""Whose turn it is: for every 4 from list 1 there are 2 from list 2 and 1 from list 3."""
 
 
 def pvalue(forward: int, back: int) -> int:
@@ -38,23 +38,3 @@ def three_lists(values: Mapping[Page, int]) -> tuple[list[Page], list[Page], lis
     size, longer = divmod(len(ordered), 3)
     first, second = size + (longer > 0), 2 * size + longer
     return ordered[:first], ordered[first:second], ordered[second:]
-
-
-def allocate(lists: Sequence[Sequence[Page]]) -> Iterator[Page]:
-    """All pages in the order of the wheel; an empty list gives its turn to the next in line.
-
-    The reference for the frontier's lease, which turns the same wheel over due pages.
-    """
-    waiting = [iter(pages) for pages in lists]
-    missing = object()
-    turn = 0
-    while waiting:
-        for offset in range(len(waiting)):
-            number = (WHEEL[turn % len(WHEEL)] + offset) % len(waiting)
-            page = next(waiting[number], missing)
-            if page is not missing:
-                yield page  # type: ignore[misc]
-                break
-        else:
-            return
-        turn += 1

@@ -4,18 +4,11 @@ pages that it leads to have changed since its own last crawl."""
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Protocol
 
 from incrawl.core.records import HISTORY_LENGTH, UrlRecord, Visit
 
 FIRST_THRESHOLD = 0.4
 LEAST_THRESHOLD, HIGHEST_THRESHOLD = 0.1, 0.9
-
-
-class GoesThrough(Protocol):
-    """A policy that has a say in whether a changed page's links are gone through."""
-
-    def goes_through(self, record: UrlRecord, visit: Visit) -> bool: ...
 
 
 def changed_since(record: UrlRecord, time: float) -> bool:
