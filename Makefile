@@ -26,7 +26,7 @@ seeds: $(VENV)/.for-crawl
 	@$(BIN)/scrapy crawl incremental -a seeds="$(SEEDS)" $(if $(CONTACT),-s INCRAWL_CONTACT="$(CONTACT)")
 
 test: lint
-	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist loadfile
+	$(BIN)/pytest -m "not soak" --numprocesses 2 --dist loadfile --no-loadscope-reorder
 
 lint: $(VENV)/.for-test
 	$(BIN)/ruff format --check .

@@ -142,7 +142,11 @@ def test_in_a_crawl_nothing_else_is_requested_or_kept() -> None:
         "/packed-png": "Refused: content/bytes: text/html",
         "/missing-picture": 404,
     }
-    settings = {"DOWNLOADER_MIDDLEWARES": {"incrawl.middlewares.content_only.ContentOnlyMiddleware": 585}}
+    settings = {
+        "DOWNLOADER_MIDDLEWARES": {"incrawl.middlewares.content_only.ContentOnlyMiddleware": 585},
+        # A download that is stopped closes its connection, on which another request may just have been sent.
+        "RETRY_ENABLED": True,
+    }
     with HostileServer(pages) as server:
         report = probe([server.url(path) for path in expected], settings)
         told = {path: report[server.url(path)].error or report[server.url(path)].status for path in expected}
