@@ -29,7 +29,6 @@ class Collection:
     switching: float = 0.05  # odds that a change brings another rate
     crowded: tuple[tuple[str, float], ...] = ()  # hosts at their limit, and how much dearer a visit is there
     learnt_at: float | None = None
-    visits: int = 0  # of all pages, up to then
 
 
 class RefreshPolicy(Protocol):

@@ -41,12 +41,10 @@ class BudgetLearner:
         self._sample = EvenSample(SAMPLE, chance)
         self._spenders = SpendingSample(SPENDERS, chance)
         self._pages = 0
-        self._visits = 0
         self._demand = 0.0  # visits per second that the refresh times come to
         self._by_host: Counter[str] = Counter()
 
     def add(self, record: UrlRecord) -> None:
-        self._visits += record.visits
         if record.last_crawl is None or not record.refresh_time:
             return
         self._pages += 1
@@ -57,7 +55,7 @@ class BudgetLearner:
         self._spenders.add(record, 1 / record.refresh_time)
 
     def learnt(self, collection: Collection) -> Collection:
-        told = replace(collection, learnt_at=self._now, visits=self._visits)
+        told = replace(collection, learnt_at=self._now)
         pages = self._sample.records
         compared = sum(bool(record.history) for record in pages)
         if compared == 0 or compared < min(ENOUGH, len(pages)):
