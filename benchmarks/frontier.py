@@ -33,6 +33,7 @@ from incrawl.frontier.places import HostPlace, UrlPlace, place_host
 HOSTS = 200
 BATCH = 5_000
 LEASES = 100
+AT_ONCE = 4  # calls for each partition under way: client and server work at the same time
 MANY = 2_000_000  # URLs beyond which not every one is visited by way of lease and complete
 SAMPLE = 50_000  # pages that are leased and completed to see how long that takes
 HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for n in range(20))
@@ -115,9 +116,10 @@ async def discover(frontier: Frontier, count: int, cost: Cost) -> None:
 
 
 async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> None:
-    """Leases pages and completes them, a hundred of each partition at a time."""
+    """Leases pages and completes them, a few hundred of each partition at a time, a hundred in a call."""
+    calls = [*range(frontier.partitions)] * AT_ONCE
     while lease.count < count:
-        asked = (frontier.lease(partition, LEASES) for partition in range(frontier.partitions))
+        asked = (frontier.lease(partition, LEASES) for partition in calls)
         leases = [each for grant in await lease.of(asyncio.gather(*asked)) for each in grant.leases]
         if not leases:
             raise SystemExit(f"only {lease.count} of {count} pages were due")

@@ -19,7 +19,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from incrawl.frontier import keys, operations
 from incrawl.frontier.frontier import Frontier, Lease
-from incrawl.frontier.packing import LISTS, unpack
+from incrawl.frontier.leases import read_leases
+from incrawl.frontier.packing import LISTS
 
 LEASE_MS = round(LEASE * 1000)
 HOSTS = ("a.test", "b.test", "c.test")
@@ -127,14 +128,15 @@ class FrontierMachine(RuleBasedStateMachine):
         token = self.marks.to_bytes(8)
         self.marks += 1
         arguments = (token, count, LEASE_MS, self.gap_ms, int(self.continuous), int(alone), 0)
-        now, _, _, _, *flat = self.run(self.frontier.run("lease", 0, *arguments))
+        now, _, _, _, granted = self.run(self.frontier.run("lease", 0, *arguments))
         if twice:  # as if the answer had been lost
-            assert self.run(self.frontier.run("lease", 0, *arguments))[4:] == flat
+            assert self.run(self.frontier.run("lease", 0, *arguments))[4] == granted
         self.sweep(now)
         limit = now if self.continuous or self.horizon is None else min(now, self.horizon)
-        assert len(flat) // 5 <= (1 if alone else count)
-        for at in range(0, len(flat), 5):
-            self.check_granted(token, flat[at : at + 5], now, limit, alone)
+        leases = read_leases(token, 0, granted)
+        assert len(leases) <= (1 if alone else count)
+        for lease in leases:
+            self.check_granted(lease, now, limit, alone)
 
     def sweep(self, now: float) -> None:
         """Leases that have expired by now are taken back."""
@@ -147,20 +149,18 @@ class FrontierMachine(RuleBasedStateMachine):
                 page.state = "quarantined" if page.deaths >= 3 else "suspect"
                 self.leave(url, now)
 
-    def check_granted(self, token: bytes, reply: list[Any], now: float, limit: float, alone: bool) -> None:
-        _, _, packed, due, suspect = reply
-        record = unpack(packed)
+    def check_granted(self, lease: Lease, now: float, limit: float, alone: bool) -> None:
+        record = lease.record
         page, host = self.urls[record.url], self.hosts[host_of(record.url)]
-        assert bool(suspect) is alone
+        assert lease.suspect is alone
         assert page.state == ("suspect" if alone else "queued")
-        assert alone or page.due == float(due) <= limit
+        assert alone or page.due == round(lease.due * 1000) <= limit
         assert host.closed_until <= now
         assert not (self.gap_ms and host.locked_by)
         assert (record.level, record.list, record.visits) == (page.level, page.list, page.visits)
-        place = self.frontier.place(record.url)
-        page.lease = Lease(place, record, token, float(due) / 1000, alone)
-        page.state, page.expiry = "leased", now + LEASE_MS
-        self.given.append(page.lease)
+        assert lease.place == self.frontier.place(record.url)
+        page.lease, page.state, page.expiry = lease, "leased", now + LEASE_MS
+        self.given.append(lease)
         if self.gap_ms:
             host.locked_by.add(record.url)
 

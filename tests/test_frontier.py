@@ -106,7 +106,19 @@ async def test_buckets_split_and_keep_every_record(bench: Bench) -> None:
         for partition in range(2):
             prefix = keys.namespace_prefix(partition, frontier.namespace)
             number, count = await frontier.client.hmget(keys.meta(prefix), b"buckets", b"urls")
-            assert 16 <= int(count) / int(number) <= 32
+            assert 8 <= int(count) / int(number) <= 16
+
+
+@in_loop
+async def test_buckets_that_are_too_full_are_split_little_by_little(bench: Bench) -> None:
+    async with bench.open(partitions=1) as frontier:
+        prefix = keys.namespace_prefix(0, frontier.namespace)
+        old = [frontier.find(UrlRecord(url)) for url in pages(A, 400)]
+        await frontier.client.hset(keys.bucket(prefix, 0), mapping={f.place.id: f.packed for f in old})
+        await frontier.client.hset(keys.meta(prefix), mapping={"buckets": 1, "urls": 400})
+        assert await discover(frontier, *pages(B, 10)) == 10
+        assert int(await frontier.client.hget(keys.meta(prefix), b"buckets")) == 11
+        assert await discover(frontier, *pages(A, 400)) == 0
 
 
 @in_loop

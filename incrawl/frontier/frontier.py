@@ -19,7 +19,7 @@ from incrawl.core.records import UrlRecord
 from incrawl.errors import ServerError
 from incrawl.frontier import keys
 from incrawl.frontier.caller import Caller
-from incrawl.frontier.leases import Ending, Find, Grant, Lease, read_lease
+from incrawl.frontier.leases import Ending, Find, Grant, Lease, read_leases
 from incrawl.frontier.packing import pack, unpack
 from incrawl.frontier.places import HostPlace, UrlPlace, place_host, place_url
 from incrawl.frontier.replicas import replicas_of
@@ -141,14 +141,14 @@ class Frontier:
         However many are asked for, a call gives no more than BATCH.
         """
         token = os.urandom(8)
-        now, wait_ms, leased, suspects, *granted = await self.run(
+        now, wait_ms, leased, suspects, packed = await self.run(
             "lease", partition, token, min(count, BATCH), round(self.lease_time * 1000), self.gap_ms,
             int(self.continuous), int(alone), round(wait * 1000),
         )  # fmt: skip
         self._set_clock(now)
-        leases = [read_lease(token, partition, *granted[at : at + 5]) for at in range(0, len(granted), 5)]
-        readable = [lease for lease in leases if lease is not None]
-        return Grant(readable, None if wait_ms < 0 else wait_ms / 1000, leased, suspects)
+        return Grant(
+            read_leases(token, partition, packed), None if wait_ms < 0 else wait_ms / 1000, leased, suspects
+        )
 
     async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
         """Keeps the leases; returns those that are lost."""

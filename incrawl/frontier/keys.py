@@ -13,6 +13,7 @@ For a partition tag `{i07}` and the namespace `shop/incremental`, `ns` = `{i07}s
 | `ns`owners           | hash   | URL id → token, host, list, alone, due, of a leased or suspect URL       |
 | `ns`given:<token>    | string | ids that a `lease` has given, should its answer be lost; expires         |
 | `ns`suspects         | zset   | URL id → ms before which it is not given out again                       |
+| `ns`raised           | hash   | URL id → level that a leased page was found at meanwhile, if greater      |
 | `ns`deaths           | hash   | URL id → workers that died while it was their only page                  |
 | `ns`quarantine       | hash   | URL id → host, list, due                                                 |
 | `ns`pass             | set    | start of a URL id: pages of the 20 % collection still to be visited       |

@@ -5,12 +5,16 @@ from __future__ import annotations
 import logging
 from dataclasses import dataclass
 
+import msgpack
+
 from incrawl.core.records import UrlRecord
 from incrawl.core.urls import host_key
 from incrawl.frontier.packing import RecordError, unpack
 from incrawl.frontier.places import HostPlace, UrlPlace
 
 logger = logging.getLogger(__name__)
+
+WORDS = 5  # that a script gives for each lease
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +61,16 @@ class Find:
         return self.packed[0]
 
 
-def read_lease(
+def read_leases(token: bytes, partition: int, granted: bytes) -> list[Lease]:
+    """The leases of a script's reply, those left out whose record cannot be read."""
+    words = msgpack.unpackb(granted, raw=True)
+    each = (words[at : at + WORDS] for at in range(0, len(words), WORDS))
+    return [lease for five in each if (lease := _read_lease(token, partition, *five)) is not None]
+
+
+def _read_lease(
     token: bytes, partition: int, url_id: bytes, host: bytes, packed: bytes, due: bytes, suspect: int
 ) -> Lease | None:
-    """A lease from a script's reply; None for a record that cannot be read."""
     try:
         record = unpack(packed)
     except RecordError:

@@ -11,6 +11,7 @@ local PAGE = 5
 local ids = {}
 for at = 1, #pages, PAGE do ids[#ids + 1] = pages[at] end
 local owners = redis.call('HMGET', OWNERS, unpack(ids))
+local raised = redis.call('EXISTS', RAISED) == 1
 
 -- What is written once for all pages of a host, after the pages themselves.
 local hosts = {} -- host → {tokens, since, queued: list → {due, id, …}}
@@ -26,15 +27,14 @@ end
 
 local function complete(id, lease, record, delay, since)
   local due = now + delay
-  local bucket = bucket_key(id)
-  local known = redis.call('HGET', bucket, id)
-  if known and level_of(known) > level_of(record) then
+  local level = raised and tonumber(redis.call('HGET', RAISED, id) or 0) or 0
+  if level > level_of(record) then
     -- Found closer to a seed while this visit was under way: its links have to be followed further.
-    record = string.sub(known, 1, 1) .. string.sub(record, 2)
+    record = string.char(level) .. string.sub(record, 2)
     due = math.min(now, tonumber(redis.call('HGET', META, 'horizon') or now))
     delay = 0
   end
-  redis.call('HSET', bucket, id, record)
+  redis.call('HSET', bucket_key(id), id, record)
   local host = visited(lease, since)
   if delay >= 0 then
     local list = list_of(record)
@@ -57,6 +57,7 @@ end
 if #ended > 0 then
   redis.call('ZREM', LEASES, unpack(ended))
   redis.call('HDEL', OWNERS, unpack(ended))
+  if raised then redis.call('HDEL', RAISED, unpack(ended)) end
   if redis.call('EXISTS', DEATHS) == 1 then redis.call('HDEL', DEATHS, unpack(ended)) end
 end
 for host, visits in pairs(hosts) do

@@ -23,9 +23,13 @@ end
 
 local function raise(id, host, known, level)
   redis.call('HSET', bucket_key(id), id, string.char(level) .. string.sub(known, 2))
-  -- A leased page is requeued by its `complete`, which sees the greater level.
   local queue = queue_key(list_of(known), host)
-  if redis.call('ZSCORE', queue, id) then redis.call('ZADD', queue, 'LT', base - level, id) end
+  if redis.call('ZSCORE', queue, id) then
+    redis.call('ZADD', queue, 'LT', base - level, id)
+  elseif redis.call('HEXISTS', OWNERS, id) == 1 then
+    -- A leased page is requeued by its `complete`, which is told of the greater level here.
+    redis.call('HSET', RAISED, id, level)
+  end
   raised = raised + 1
 end
 

@@ -2,8 +2,8 @@
 -- whose list's turn it is (4:2:1). With a gap above zero a lease locks its host.
 -- ARGV: token (8 bytes), count, lease ms, default gap ms, continuous (1/0), alone (1: one suspect),
 --       longest wait in ms that still counts as pending.
--- Returns {now, wait ms until a look is worth while (-1: nothing in sight), leased URLs in all,
---          1 if a suspect may be had now, then for each lease: id, host id, packed record, due ms,
+-- Returns {now, wait ms until a look is worth while (-1: nothing in sight), leased URLs in all, 1 if a
+--          suspect may be had now, and in msgpack for each lease: id, host id, packed record, due ms,
 --          suspect (1/0)}. Asked again with the same token, it gives the same leases again.
 local token, count, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6] == '1'
@@ -233,6 +233,5 @@ if swept + #ids > 0 then clock() end
 
 local wait = 0
 if #ids == 0 then wait = looks > 0 and wait_for_held() or 1 end
-local reply = { now, wait, redis.call('ZCARD', LEASES), free_suspect() and 1 or 0 }
-for i = 1, #leases do reply[#reply + 1] = leases[i] end
-return reply
+local suspect = free_suspect() and 1 or 0
+return { now, wait, redis.call('ZCARD', LEASES), suspect, cmsgpack.pack(leases) }

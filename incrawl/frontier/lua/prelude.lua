@@ -11,9 +11,10 @@ local OWNERS = NS .. 'owners'
 local SUSPECTS = NS .. 'suspects'
 local DEATHS = NS .. 'deaths'
 local QUARANTINE = NS .. 'quarantine'
+local RAISED = NS .. 'raised'
 
 local LISTS = 3
-local RECORDS_PER_BUCKET = 32
+local RECORDS_PER_BUCKET = 16
 local SILENCE = 5000 -- ms without any call after which workers get time to renew their leases
 local OFTEN_ENOUGH = 1000 -- ms between two notes of the time where nothing else is written
 local CATCHING_UP = 0.9 -- speed of a clock that is ahead of the server's
@@ -88,13 +89,14 @@ local function split()
   if buckets == low * 2 then low = buckets end
 end
 
--- Counts URLs that were added, and makes room for more.
+-- Counts URLs that were added, and makes room for more: where buckets were larger once, little by little.
 local function count_new(new)
   if new == 0 then return end
   local urls = redis.call('HINCRBY', META, 'urls', new)
-  local before = buckets
-  while urls > buckets * RECORDS_PER_BUCKET do split() end
-  if buckets > before then redis.call('HSET', META, 'buckets', buckets) end
+  local wanted = math.min(math.ceil(urls / RECORDS_PER_BUCKET), buckets + new)
+  if wanted <= buckets then return end
+  while buckets < wanted do split() end
+  redis.call('HSET', META, 'buckets', buckets)
 end
 
 -- A record starts with two bytes that scripts read: level, list. The rest is the workers' business.
