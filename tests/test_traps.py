@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import random
+import re
 from collections import deque
 from collections.abc import Callable
 from urllib.parse import parse_qsl, urlencode, urljoin, urlsplit
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from incrawl.core.traps import TrapWatch, loop_in, text_blocks, without_session
-from incrawl.core.traps.novelty import Novelty
+from incrawl.core.traps import TrapWatch, loop_in, text_blocks, without_session, words_of
+from incrawl.core.traps.novelty import LEAST_LETTERS, NEW_LETTERS, Novelty, marks_of
 from incrawl.core.traps.shapes import registered_domain, shapes_of
 from incrawl.core.traps.watch import MAX_PATTERNS
 
@@ -344,3 +347,42 @@ def test_a_full_memory_forgets_rather_than_calls_new_pages_known() -> None:
 def test_hostile_pages_are_no_trap_for_the_watch() -> None:
     for piece in ("<", "<script", "<script>", "</", "<a ", "&", "<!--"):
         text_blocks(piece * 100_000)
+
+
+PIECES = st.lists(st.text(alphabet=st.sampled_from("aBcdefé79_ .-\n٣"), max_size=30), max_size=8)
+
+
+def plainly(piece: str) -> str:
+    """The words of one piece, as one would write it down at first."""
+    kept = re.sub(r"\b[^\W\d_]*\d\w*", " ", piece)
+    return re.sub(r"[\W\d_]+", " ", kept).strip().lower()
+
+
+@given(PIECES)
+def test_pieces_looked_at_together_have_the_words_that_each_has_alone(pieces: list[str]) -> None:
+    expected = [words for words in map(plainly, pieces) if len(words) >= LEAST_LETTERS]
+    assert words_of(pieces) == expected
+    ascii_only = [piece for piece in pieces if piece.isascii()]
+    assert words_of(ascii_only) == [
+        words for words in map(plainly, ascii_only) if len(words) >= LEAST_LETTERS
+    ]
+
+
+def test_a_text_is_new_once_and_only_enough_of_it_makes_a_page_new() -> None:
+    novelty, enough = Novelty(50), "x" * NEW_LETTERS
+    assert novelty.add([enough], lambda: True)
+    assert not novelty.add([enough, "y" * (NEW_LETTERS - 1)], lambda: True)
+    half = "z" * (NEW_LETTERS // 2)
+    assert not novelty.add([half, half], lambda: True)  # said twice, new once
+    assert len(marks_of([half, half])) == 1
+
+
+def test_pages_that_say_nothing_new_are_a_trap_only_while_they_lead_on() -> None:
+    ending, leading = Novelty(50), Novelty(50)
+    for _ in range(50):
+        ending.add([], lambda: False)
+        assert not leading.is_trap
+        leading.add([], lambda: True)
+    assert leading.is_trap and not ending.is_trap
+    leading.add(["something new for a change"], lambda: True)
+    assert not leading.is_trap

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator
+from enum import IntEnum
 
 from xxhash import xxh3_64_intdigest
 
@@ -25,6 +26,10 @@ _NO_LETTERS = re.compile(r"[\W\d_]+")
 # The same for text in ASCII, at a fraction of the cost: letters in lower case, all else a space.
 _BETWEEN = "\0"  # no text has it: parsers leave it out
 _LETTERS_ONLY = {code: chr(code).lower() if chr(code).isalpha() else " " for code in range(1, 128)}
+_NO_DIGITS = bytes(code for code in range(1, 128) if not chr(code).isdigit())
+
+Mark = tuple[int, int, int, int, int, int, int]
+"""What stands for a text: its length, then three bytes of a memory, each with the bit that is meant."""
 
 
 def text_blocks(html: str) -> list[str]:
@@ -38,13 +43,28 @@ def text_blocks(html: str) -> list[str]:
 
 def words_of(pieces: Iterable[str]) -> list[str]:
     """Pieces of text reduced to their words, those without any left out."""
-    plain = [_WITH_DIGITS.sub(" ", piece) if _DIGIT.search(piece) else piece for piece in pieces]
-    together = _BETWEEN.join(plain)
-    if together.isascii():
-        words = (" ".join(piece.split()) for piece in together.translate(_LETTERS_ONLY).split(_BETWEEN))
-    else:
-        words = (_NO_LETTERS.sub(" ", piece).strip().lower() for piece in plain)
+    given = list(pieces)
+    together = _BETWEEN.join(given)
+    words = _ascii_words(together) if together.isascii() else map(_words, given)
     return [piece for piece in words if len(piece) >= LEAST_LETTERS]
+
+
+def _words(piece: str) -> str:
+    plain = _WITH_DIGITS.sub(" ", piece) if _DIGIT.search(piece) else piece
+    return _NO_LETTERS.sub(" ", plain).strip().lower()
+
+
+def _ascii_words(together: str) -> Iterator[str]:
+    """`_words` of each of the pieces, which are looked at together: most have no digits."""
+    digits = together.encode("ascii").translate(None, _NO_DIGITS).split(b"\0")
+    pieces = together.split(_BETWEEN)
+    plain = [
+        _WITH_DIGITS.sub(" ", piece) if has else piece for piece, has in zip(pieces, digits, strict=True)
+    ]
+    letters = _BETWEEN.join(plain).translate(_LETTERS_ONLY)
+    while "  " in letters:  # each time half as long a row of spaces is left
+        letters = letters.replace("  ", " ")
+    return (piece.strip() for piece in letters.split(_BETWEEN))
 
 
 def without_silent(html: str) -> str:
@@ -59,6 +79,14 @@ def without_silent(html: str) -> str:
     return " ".join((*kept, html[position:]))
 
 
+class _Page(IntEnum):
+    """How one of the latest pages fared."""
+
+    NEW = 0
+    LEADS_ON = 1  # nothing new, but links to further pages of the pattern
+    ENDS = 2
+
+
 class Novelty:
     """The memory of one pattern: a small Bloom filter of texts, and how the latest pages fared."""
 
@@ -67,7 +95,7 @@ class Novelty:
     def __init__(self, window: int) -> None:
         self._bits = bytearray(_BITS // 8)
         self._filled = 0
-        self._latest: deque[tuple[bool, bool]] = deque(maxlen=window)  # new, leads on
+        self._latest: deque[_Page] = deque(maxlen=window)
 
     def add(self, blocks: Iterable[str], leads_on: Callable[[], bool]) -> bool:
         """Takes a page's texts down; True when they brought enough that was not known.
@@ -76,35 +104,47 @@ class Novelty:
         """
         return self.add_marks(marks_of(blocks), leads_on)
 
-    def add_marks(self, marks: Mapping[int, int], leads_on: Callable[[], bool]) -> bool:
+    def add_marks(self, marks: Iterable[Mark], leads_on: Callable[[], bool]) -> bool:
         """`add`, for texts that several memories are to take down: their marks are worked out once."""
-        new = sum(length for mark, length in marks.items() if self._is_new(mark)) >= NEW_LETTERS
-        self._latest.append((new, not new and leads_on()))
+        new = self._take_down(marks) >= NEW_LETTERS
+        self._latest.append(_Page.NEW if new else _Page.LEADS_ON if leads_on() else _Page.ENDS)
         return new
 
     @property
     def is_trap(self) -> bool:
         """Whether the latest pages said nothing new, and led on: pages that lead nowhere are finite."""
-        pages = len(self._latest)
-        new, leading = (sum(column) for column in zip(*self._latest, strict=True)) if pages else (0, 0)
-        return pages == self._latest.maxlen and new <= FEW * pages and leading >= MANY * pages
-
-    def _is_new(self, mark: int) -> bool:
-        bits = self._bits
-        places = first, second, third = mark % _BITS, (mark >> 16) % _BITS, (mark >> 32) % _BITS
-        known = bits[first >> 3] >> (first & 7) & bits[second >> 3] >> (second & 7)
-        if known & bits[third >> 3] >> (third & 7) & 1:
+        latest, pages = self._latest, len(self._latest)
+        if pages != latest.maxlen or latest.count(_Page.NEW) > FEW * pages:
             return False
-        if self._filled >= _FULL:
-            # Full: forget, rather than take what is new for known and cut a large site.
-            bits = self._bits = bytearray(_BITS // 8)
-            self._filled = 0
-        for place in places:
-            bits[place >> 3] |= 1 << (place & 7)
-        self._filled += 1
-        return True
+        return latest.count(_Page.LEADS_ON) >= MANY * pages
+
+    def _take_down(self, marks: Iterable[Mark]) -> int:
+        """The letters of the texts that were not known. Every text of every new page passes this loop."""
+        bits, letters = self._bits, 0
+        for length, first, first_bit, second, second_bit, third, third_bit in marks:
+            if bits[first] & first_bit and bits[second] & second_bit and bits[third] & third_bit:
+                continue
+            if self._filled >= _FULL:
+                # Full: forget, rather than take what is new for known and cut a large site.
+                bits = self._bits = bytearray(_BITS // 8)
+                self._filled = 0
+            bits[first] |= first_bit
+            bits[second] |= second_bit
+            bits[third] |= third_bit
+            self._filled += 1
+            letters += length
+        return letters
 
 
-def marks_of(blocks: Iterable[str]) -> dict[int, int]:
-    """What stands for each of the texts, and how long it is."""
-    return {xxh3_64_intdigest(block.encode("utf-8", "surrogatepass")): len(block) for block in blocks}
+def marks_of(blocks: Iterable[str]) -> list[Mark]:
+    """What stands for each of the texts; one that is said twice counts once."""
+    return [_mark(block) for block in dict.fromkeys(blocks)]
+
+
+def _mark(block: str) -> Mark:
+    drawn = xxh3_64_intdigest(block.encode("utf-8", "surrogatepass"))
+    first, second, third = drawn % _BITS, (drawn >> 16) % _BITS, (drawn >> 32) % _BITS
+    return (
+        *(len(block), first >> 3, 1 << (first & 7)),
+        *(second >> 3, 1 << (second & 7), third >> 3, 1 << (third & 7)),
+    )

@@ -6,7 +6,7 @@ from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 
-from incrawl.core.traps.novelty import Novelty, marks_of
+from incrawl.core.traps.novelty import Mark, Novelty, marks_of
 from incrawl.core.traps.shapes import loop_in, registered_domain, shapes_of
 
 NARROW, WIDE, WIDEST = 50, 100, 200  # pages of a pattern that are looked at together
@@ -61,7 +61,7 @@ class TrapWatch:
         while len(self.trapped) > MAX_TRAPPED:
             self.trapped.popitem(last=False)
 
-    def _add(self, shape: str, marks: Mapping[int, int], leads_to: Callable[[], frozenset[str]]) -> bool:
+    def _add(self, shape: str, marks: Sequence[Mark], leads_to: Callable[[], frozenset[str]]) -> bool:
         if shape in self.trapped:
             return False
         novelty = self._patterns.get(shape)
