@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as some
 
 from incrawl.core.changes import Signatures, Volatility, analyse, compare, judge
+from incrawl.core.changes.endless import MOST_ATTRIBUTES, has_endless_tag
 from incrawl.core.changes.links import Resolver
 from incrawl.core.changes.places import Places
 
@@ -159,3 +160,11 @@ def test_text_below_200_000_tags_is_compared() -> None:
         analyse(deep % words, url=URL).signatures for words in ((b"a", b"b"), (b"x", b"b"), (b"a", b"x"))
     )
     assert compare(old, below).kinds == compare(old, after).kinds == {"content"}
+
+
+@pytest.mark.parametrize("before", [b"", b"<p>" * 5000, b"x" * 7000])
+@pytest.mark.parametrize("behind", [b"", b"<p>" * 5000, b">"])
+def test_a_tag_with_too_many_attributes_is_found_wherever_it_stands(before: bytes, behind: bytes) -> None:
+    attributes = b" a" * (MOST_ATTRIBUTES + 1)
+    assert has_endless_tag(before + b"<p" + attributes + b">" + behind)
+    assert not has_endless_tag(before + b"<p" + attributes[:-8] + b">" + behind)

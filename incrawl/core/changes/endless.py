@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import re
 
-import numpy as np
-
 MOST_ATTRIBUTES = 4000
 
-_END = ord(">")
+_END = b">"
 _SHORTEST = 2 * MOST_ATTRIBUTES  # bytes of a tag with more than that
 _TAG = re.compile(rb"""<[A-Za-z](?:[^<>"']++|"[^"]*+"|'[^']*+')*+""")
 _QUOTED = re.compile(rb""""[^"]*"|'[^']*'""")
@@ -26,8 +24,12 @@ def has_endless_tag(page: bytes) -> bool:
 
 def _has_gap(page: bytes) -> bool:
     """Whether so much stands between two ends of tags that it may be one tag."""
-    ends = (np.frombuffer(page, np.uint8) == _END).nonzero()[0]
-    return bool(np.diff(ends, prepend=0, append=len(page)).max() >= _SHORTEST)
+    end = 0
+    while end + _SHORTEST <= len(page):
+        end = page.rfind(_END, end + 1, end + _SHORTEST)  # ends in between are no farther apart than that
+        if end < 0:
+            return True
+    return False
 
 
 def _is_endless(tag: bytes) -> bool:

@@ -75,9 +75,14 @@ class Look:
 
     @cached_property
     def prose(self) -> int:
-        """Words in sentences, as opposed to menus and labels."""
-        counts = (len(text.split()) for text in self.analysis.texts)
-        return sum(count for count in counts if count >= _SENTENCE)
+        """Words in sentences, as opposed to menus and labels; beyond SOME_PROSE nobody counts on."""
+        words_so_far = 0
+        for text in self.analysis.texts:
+            count = len(text.split())
+            words_so_far += count if count >= _SENTENCE else 0
+            if words_so_far > SOME_PROSE:
+                break
+        return words_so_far
 
     def has(self, *markers: str) -> str:
         """The first of some markers that the page's markup holds."""
