@@ -38,6 +38,7 @@ def crawl(contender: str, urls: str, pages: int, state: Path) -> Run:
     """One crawl, by as many processes as the contender asks for."""
     name, _, workers = contender.partition(" × ")
     server = ensure_server(state / "server")
+    busy = busy_seconds()
     command = [sys.executable, str(HERE / "crawl_once.py"), name, urls, server, str(state)]
     started = time.perf_counter()
     processes = [
@@ -45,6 +46,7 @@ def crawl(contender: str, urls: str, pages: int, state: Path) -> Run:
         for _ in range(int(workers or 1))
     ]
     ended = [process.communicate() for process in processes]
+    busy = (busy_seconds() - busy) / (time.perf_counter() - started)
     with redis.Redis.from_url(server) as client:
         used = client.info("cpu")
     stop_server(state / "server")
@@ -57,7 +59,16 @@ def crawl(contender: str, urls: str, pages: int, state: Path) -> Run:
     wall = max(result["ended"] for result in results) - min(result["started"] for result in results)
     assert wall < time.perf_counter() - started
     cpu = sum(result["cpu"] for result in results)
-    return Run(cpu / pages, (used["used_cpu_user"] + used["used_cpu_sys"]) / pages, pages / wall)
+    return Run(cpu / pages, (used["used_cpu_user"] + used["used_cpu_sys"]) / pages, pages / wall, busy)
+
+
+def busy_seconds() -> float:
+    """CPU seconds that all cores of this machine have spent on anything since it started (Linux; else 0)."""
+    try:
+        user, nice, system, *_ = Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]
+    except OSError:
+        return 0.0
+    return (int(user) + int(nice) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +76,7 @@ class Run:
     cpu: float  # seconds per page
     server: float  # CPU seconds of the Redis server per page
     rate: float  # pages per second
+    busy: float  # cores in use on average, everything on this machine
 
 
 @contextmanager
@@ -99,6 +111,7 @@ def show(results: dict[str, list[Run]]) -> None:
         "pages/s",
         "ratio",
         "Redis ms/page",
+        "busy cores",
     ):
         table.add_column(heading, justify="left" if heading == "scheduler" else "right")
     cpu = {name: median(run.cpu for run in runs) for name, runs in results.items()}
@@ -111,8 +124,9 @@ def show(results: dict[str, list[Run]]) -> None:
             f"{rate[name]:.0f}",
             f"{rate[name] / rate[base]:.2f}",
             f"{median(run.server for run in results[name]) * 1000:.2f}",
+            f"{median(run.busy for run in results[name]):.2f}",
         )
-    Console().print(table)
+    Console(width=110).print(table)
     for one in results:
         if f"{one} × 2" in results:
             print(

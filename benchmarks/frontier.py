@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import random
+import sys
 import tempfile
 import time
 from collections.abc import Awaitable, Iterator
@@ -115,6 +116,12 @@ async def discover(frontier: Frontier, count: int, cost: Cost) -> None:
         cost.count += len(batch)
 
 
+async def settle(client: Any) -> None:
+    """Waits while the server rewrites its log: every page of memory that it touches meanwhile is copied."""
+    while (await client.info("persistence"))["aof_rewrite_in_progress"]:
+        await asyncio.sleep(0.2)
+
+
 async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> None:
     """Leases pages and completes them, a few hundred of each partition at a time, a hundred in a call."""
     calls = [*range(frontier.partitions)] * AT_ONCE
@@ -149,8 +156,8 @@ async def write_visits(frontier: Frontier) -> None:
             for name in names:
                 reading.hgetall(name)
             for name, packed in zip(names, await reading.execute(), strict=True):
-                records = {url_id: with_visits(each) for url_id, each in packed.items()}
-                writing.hset(name, mapping=records)
+                if packed:  # one in some thousand buckets is empty
+                    writing.hset(name, mapping={url_id: with_visits(each) for url_id, each in packed.items()})
             await writing.execute()
 
 
@@ -196,13 +203,17 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     empty = await used(client)
     await discover(frontier, urls, cost["new"])
     known_bytes = (await used(client) - empty) / urls
+    await settle(client)
     await discover(frontier, min(urls, 200_000), cost["known"])
     await work(frontier, min(urls, SAMPLE), cost["lease"], cost["complete"])
+    for name in names[:4]:
+        print(f"{urls:,} URLs: {name} {cost[name].row()}", file=sys.stderr)
     if urls <= MANY:
         await work(frontier, urls - cost["lease"].count, cost["rest"], cost["rest2"])
     else:
         await write_visits(frontier)
     visited_bytes = (await used(client) - empty) / urls
+    await settle(client)
     await look(idle, 5, cost["look"])
     await reserve(frontier, 20, cost["reserve"])
     await frontier.close()

@@ -1,4 +1,4 @@
-"""The Lua scripts: one file per verb, `prelude.lua` in front of each."""
+"""The Lua scripts: one file per verb, `prelude.lua` in front of each, `expiry.lua` in front of `lease`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ class Script:
     """One verb of the frontier; servers know it by its digest once they have seen it."""
 
     def __init__(self, verb: str) -> None:
-        self.text = _read("prelude") + "\n" + _read(verb)
+        parts = ("prelude", "expiry", verb) if verb == "lease" else ("prelude", verb)
+        self.text = "\n".join(map(_read, parts))
         self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 

@@ -10,12 +10,8 @@ local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6
 local longest_wait = tonumber(ARGV[7])
 
 local WHEEL = { 0, 1, 0, 2, 0, 1, 0 }
-local SWEEP = 50 -- expired leases taken back in one call
 local LOOKS = 100 -- hosts looked at in vain in one call
 local SCAN = 1000 -- hosts looked at to tell whether any is due but held
-local RECHECK = 1000 -- ms after which a locked or passed-over host is looked at again
-local AWAITED = 50 -- suspects whose hosts are kept for them
-local DEATHS_TO_QUARANTINE = 3
 local GIVEN = NS .. 'given:' .. token
 
 local now = clock('rarely')
@@ -23,28 +19,6 @@ local meta = redis.call('HMGET', META, 'horizon', 'wheel')
 local limit = continuous and now or math.min(now, tonumber(meta[1] or now))
 local turn = tonumber(meta[2] or 0)
 local ids, leases = {}, {}
-
--- A worker that let its lease expire may have been killed by the page. Only a death while the page
--- was alone with its worker counts against it.
-local function take_back(id)
-  local lease = unpack_owner(redis.call('HGET', OWNERS, id))
-  if not lease then return drop_lease(id) end
-  rescore(lease.host, (free_host(lease.host, { [lease.token] = true }, now, 0, default_gap)), now)
-  if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
-    drop_lease(id)
-    redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.due)
-  else
-    make_suspect(id, lease, now)
-  end
-end
-
--- While the server was away no lease could be renewed: its workers get a moment to do so.
-local function sweep()
-  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 10 then return 0 end
-  local expired = redis.call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
-  for _, id in ipairs(expired) do take_back(id) end
-  return #expired
-end
 
 local function add(id, host, record, due, is_suspect)
   ids[#ids + 1] = id
@@ -74,10 +48,6 @@ local function grant(host, entries, gap, is_suspect)
   if gap > 0 then redis.call('HSET', host_key(host), 'lock', token, 'until', expiry) end
 end
 
-local function look_again(free_at, locked)
-  return math.min(free_at, now + (locked and RECHECK or LONGEST_REST))
-end
-
 -- Takes the first URLs off a host's queue, those that are due; how many. Afterwards the host stands
 -- behind the others that are ready: breadth first, also where no gap is kept.
 local function take(list, host, heads, gap)
@@ -97,17 +67,6 @@ local function take(list, host, heads, gap)
   return taken
 end
 
--- Hosts that suspects wait for. Where a gap is kept, their other pages would take every turn.
-local suspects = {}
-local function awaited_hosts()
-  local awaited = {}
-  if #suspects == 0 then return awaited end
-  for _, owner in ipairs(redis.call('HMGET', OWNERS, unpack(suspects))) do
-    if owner then awaited[unpack_owner(owner).host] = true end
-  end
-  return awaited
-end
-
 -- Looks at the first ready hosts of a list; how many URLs the first that may be visited gave.
 local looks, awaited = LOOKS, {}
 local function lease_from(list, share)
@@ -122,7 +81,7 @@ local function lease_from(list, share)
     if not heads[1] then
       redis.call('ZREM', ready, host)
     elseif free_at > now then
-      redis.call('ZADD', ready, look_again(free_at, locked), host)
+      redis.call('ZADD', ready, look_again(free_at, locked, now), host)
     elseif gap > 0 and awaited[host] then
       redis.call('ZADD', ready, now + RECHECK, host)
     elseif tonumber(heads[2]) > limit then
@@ -162,23 +121,8 @@ local function lease_next(share)
   return false
 end
 
--- The first suspect whose host may be visited, and what is known of it; the others are put off.
-local function free_suspect()
-  if #suspects == 0 then return end
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
-    local lease = unpack_owner(redis.call('HGET', OWNERS, id))
-    if lease then
-      local free_at, locked, gap = host_state(lease.host, default_gap)
-      if free_at <= now then return id, lease, gap end
-      redis.call('ZADD', SUSPECTS, look_again(free_at, locked), id)
-    else
-      redis.call('ZREM', SUSPECTS, id)
-    end
-  end
-end
-
 local function lease_suspect()
-  local id, lease, gap = free_suspect()
+  local id, lease, gap = free_suspect(now, default_gap)
   if not id then return end
   redis.call('ZREM', SUSPECTS, id)
   grant(lease.host, { id, lease.due }, gap, true)
@@ -214,8 +158,7 @@ local function wait_for_held()
 end
 
 local given, swept = redis.call('GET', GIVEN), 0
-if not given then swept = sweep() end
-suspects = redis.call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
+if not given then swept = sweep(now, lease_ms, default_gap) end
 awaited = awaited_hosts()
 if given then
   give_again(given)
@@ -233,5 +176,5 @@ if swept + #ids > 0 then clock() end
 
 local wait = 0
 if #ids == 0 then wait = looks > 0 and wait_for_held() or 1 end
-local suspect = free_suspect() and 1 or 0
+local suspect = free_suspect(now, default_gap) and 1 or 0
 return { now, wait, redis.call('ZCARD', LEASES), suspect, cmsgpack.pack(leases) }

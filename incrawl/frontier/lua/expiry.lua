@@ -1,0 +1,59 @@
+-- Put in front of `lease` by scripts.py: what becomes of pages whose worker let their lease expire.
+-- They are suspects, given out alone; those that workers die of while alone with them are quarantined.
+
+local SWEEP = 50 -- expired leases taken back in one call
+local RECHECK = 1000 -- ms after which a locked or passed-over host is looked at again
+local AWAITED = 50 -- suspects whose hosts are kept for them
+local DEATHS_TO_QUARANTINE = 3
+
+-- A worker that let its lease expire may have been killed by the page. Only a death while the page
+-- was alone with its worker counts against it.
+local function take_back(id, now, default_gap)
+  local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+  if not lease then return drop_lease(id) end
+  rescore(lease.host, (free_host(lease.host, { [lease.token] = true }, now, 0, default_gap)), now)
+  if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
+    drop_lease(id)
+    redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.due)
+  else
+    make_suspect(id, lease, now)
+  end
+end
+
+-- Takes expired leases back; how many. While the server was away no lease could be renewed: its workers
+-- get a moment to do so.
+local function sweep(now, lease_ms, default_gap)
+  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 10 then return 0 end
+  local expired = redis.call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
+  for _, id in ipairs(expired) do take_back(id, now, default_gap) end
+  return #expired
+end
+
+local function look_again(free_at, locked, now)
+  return math.min(free_at, now + (locked and RECHECK or LONGEST_REST))
+end
+
+-- Hosts that suspects wait for (host → true). Where a gap is kept, their other pages would take every turn.
+local function awaited_hosts()
+  local awaited = {}
+  local suspects = redis.call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
+  if #suspects == 0 then return awaited end
+  for _, owner in ipairs(redis.call('HMGET', OWNERS, unpack(suspects))) do
+    if owner then awaited[unpack_owner(owner).host] = true end
+  end
+  return awaited
+end
+
+-- The first suspect whose host may be visited, what is known of it, and its host's gap; the others are put off.
+local function free_suspect(now, default_gap)
+  for _, id in ipairs(redis.call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
+    local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+    if lease then
+      local free_at, locked, gap = host_state(lease.host, default_gap)
+      if free_at <= now then return id, lease, gap end
+      redis.call('ZADD', SUSPECTS, look_again(free_at, locked, now), id)
+    else
+      redis.call('ZREM', SUSPECTS, id)
+    end
+  end
+end
