@@ -118,7 +118,7 @@ async def discover(frontier: Frontier, count: int, cost: Cost) -> None:
 
 async def settle(client: Any) -> None:
     """Waits while the server rewrites its log: every page of memory that it touches meanwhile is copied."""
-    while (await client.info("persistence"))["aof_rewrite_in_progress"]:
+    while (await client.info("persistence"))["aof_rewrite_in_progress"]:  # noqa: ASYNC110
         await asyncio.sleep(0.2)
 
 

@@ -19,6 +19,7 @@ from incrawl.core.values import Rate
 from incrawl.filter_pass import apply_filters
 from incrawl.frontier import bounded, operations
 from incrawl.frontier.connection import connect
+from incrawl.frontier.connections import CONNECTIONS
 from incrawl.frontier.frontier import Find, Frontier
 from incrawl.frontier.trapped import known_traps
 from incrawl.going_through import GoingThrough
@@ -132,12 +133,14 @@ class Worker:
         `seeds`, which somebody has asked for, are visited even where the collection is full.
         """
         self.discovering += 1
+        connections = CONNECTIONS.made
         try:
             new = await self._make_known(finds, seeds)
         finally:
             self.discovering -= 1
-        self.seen.add((find.url, find.level) for find in finds)
+        self.seen.add(((find.url, find.level) for find in finds), connections)
         if not seeds:
+            self.count("incrawl/links/looked_up", len(finds))
             self.count("incrawl/links/new", new)
         self.on_discovered({find.place.host.partition for find in finds})
         return new

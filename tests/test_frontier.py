@@ -122,6 +122,21 @@ async def test_buckets_that_are_too_full_are_split_little_by_little(bench: Bench
 
 
 @in_loop
+async def test_a_bucket_that_somebody_has_filled_on_purpose_is_split_like_others(bench: Bench) -> None:
+    async with bench.open(partitions=1) as frontier:
+        prefix = keys.namespace_prefix(0, frontier.namespace)
+        # Ids that differ only where buckets do not look, but for every other one.
+        ids = [(n % 2).to_bytes(4) + n.to_bytes(8) for n in range(12_000)]
+        packed = frontier.find(UrlRecord(A)).packed
+        await frontier.client.hset(keys.bucket(prefix, 0), mapping=dict.fromkeys(ids, packed))
+        await frontier.client.hset(keys.meta(prefix), mapping={"buckets": 1, "urls": 12_000})
+        assert await discover(frontier, *pages(B, 3)) == 3
+        sizes = [await frontier.client.hlen(keys.bucket(prefix, number)) for number in range(4)]
+        assert sum(sizes) == 12_003 and min(sizes[:2]) >= 6_000
+        assert await discover(frontier, *pages(B, 3)) == 0
+
+
+@in_loop
 async def test_listing_while_buckets_split_misses_none_that_was_known(bench: Bench) -> None:
     async with bench.open() as frontier:
         before = pages(A, 500)

@@ -5,11 +5,12 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
+import msgpack
 import pytest
 from frontiers import LEASE, Bench, advance, discover, finish, in_loop, known, take, urls
 
 from incrawl.frontier import keys, operations
-from incrawl.frontier.frontier import Frontier, Lease
+from incrawl.frontier.frontier import Find, Frontier, Lease
 
 A, B = "http://a.test/", "http://b.test/"
 
@@ -369,3 +370,26 @@ async def test_the_clock_never_runs_back(bench: Bench) -> None:
             await frontier.begin()
             seen.append(await frontier.run("clock", 0))
         assert seen == sorted(seen)
+
+
+@in_loop
+async def test_a_record_that_makes_no_sense_costs_no_other_page(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        for url in (7, "http://[::1"):
+            damaged = b"\x00\x00" + msgpack.packb([1, url])
+            await frontier.discover([Find(A, frontier.place(f"{A}{url!r}"), damaged)])
+        await discover(frontier, A)
+        assert urls(await take(frontier)) == [A]
+
+
+@in_loop
+async def test_a_late_failure_is_refused_although_another_worker_has_failed_alike(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        [late] = await take(frontier)
+        await die(frontier)
+        await take(frontier, 0)
+        [again] = await take(frontier, alone=True)
+        failed = replace(late.record, visits=1, failures=1)
+        assert await frontier.complete(again, failed, delay=5.0, since_response=0.0)
+        assert not await frontier.complete(late, failed, delay=5.0, since_response=0.0)

@@ -129,10 +129,10 @@ class Frontier:
         total, known = 0, False
         while not known:
             primary = await self._replicas.primary(partition)
-            new, raised = await self.run("discover", partition, int(self.continuous), found)
+            new, _ = await self.run("discover", partition, int(self.continuous), found)
             total += new
-            written = bool(new or raised) and primary is not None
-            known = not written or await self._replicas.has_reached_one(primary, partition)
+            # Even where nothing was new: the call may have been made before, and only its answer lost.
+            known = primary is None or await self._replicas.has_reached_one(primary, partition)
         return total
 
     async def lease(self, partition: int, count: int, *, alone: bool = False, wait: float = 0.0) -> Grant:
@@ -213,9 +213,10 @@ class Frontier:
         if known is None:
             return False
         found, ours, before = unpack(known[0]), unpack(pack(ending.record)), ending.lease.record
-        # A version that only this visit can have named stays ours, whoever has visited the page since.
+        # A version that only this visit can have named stays ours, whoever has visited the page since. A
+        # visit that found nothing leaves nothing to tell it by: another's may have failed just like it.
         brought = ours.document != before.document and found.document == ours.document
-        return brought or _same_visit(found, ours)
+        return brought or (ours.last_crawl != before.last_crawl and _same_visit(found, ours))
 
     async def release(
         self, lease: Lease, *, delay: float | None = None, since_response: float | None = None

@@ -73,9 +73,9 @@ def _read_lease(
 ) -> Lease | None:
     try:
         record = unpack(packed)
-    except RecordError:
+        host_place = HostPlace(host_key(record.url), host, partition)
+    except (RecordError, ValueError, TypeError):
         # Nobody can work on it: left alone, it ends in quarantine.
         logger.exception("The record %s cannot be read", url_id.hex())
         return None
-    place = UrlPlace(url_id, HostPlace(host_key(record.url), host, partition))
-    return Lease(place, record, token, float(due) / 1000, bool(suspect))
+    return Lease(UrlPlace(url_id, host_place), record, token, float(due) / 1000, bool(suspect))

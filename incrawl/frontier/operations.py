@@ -83,8 +83,10 @@ async def amend(frontier: Frontier, before: UrlRecord, **changes: Any) -> bool:
     after = pack(replace(before, **changes))
     if await frontier.run("amend", *where, pack(before), after):
         return True
-    # An older incrawl may have packed the same record in other bytes.
     known = await frontier.run("look", *where)
+    if known is not None and known[0] == after:
+        return True  # the call was carried out, and only its answer lost
+    # An older incrawl may have packed the same record in other bytes.
     if known is None or known[0] == pack(before) or unpack(known[0]) != before:
         return False
     return bool(await frontier.run("amend", *where, known[0], after))

@@ -19,6 +19,7 @@ from scrapy_redis.connection import get_redis
 
 from incrawl.config import Settings
 from incrawl.errors import ConfigError
+from incrawl.frontier.connections import CONNECTIONS
 
 Client: TypeAlias = Redis | RedisCluster
 
@@ -39,7 +40,12 @@ _PLACES = ("url", "host", "port", "unix_socket_path", "path")
 def fixed_options(attempts: int) -> dict[str, Any]:
     """Bytes in, bytes out, RESP2; a lost connection is tried again up to `attempts` times, for seconds."""
     backoff = ExponentialBackoff(cap=1.0, base=0.05) if attempts else NoBackoff()
-    return {"decode_responses": False, "protocol": 2, "retry": Retry(backoff, attempts)}
+    return {
+        "decode_responses": False,
+        "protocol": 2,
+        "retry": Retry(backoff, attempts),
+        "redis_connect_func": CONNECTIONS.greet,
+    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,12 +74,18 @@ class OutsideServer:
         return cls(_public_name(params), {key: params[key] for key in params if key not in _OURS})
 
     def client(self, kind: type[Client], attempts: int) -> Client:
+        options = fixed_options(attempts)
+        greet = options.pop("redis_connect_func") if kind is RedisCluster else None
         try:
-            made: Client = get_redis(redis_cls=kind, **self.params, **fixed_options(attempts))
+            made: Client = get_redis(redis_cls=kind, **self.params, **options)
         except ValueError:
             raise ConfigError(_no_url(self.name)) from None
         except (TypeError, RedisClusterException) as error:
             raise ConfigError(f"{self.name} cannot be used: {reason(error)}.") from None
+        if isinstance(made, RedisCluster):
+            made.connection_kwargs["redis_connect_func"] = (
+                greet  # it takes none, and hands these to its nodes
+            )
         return made
 
 

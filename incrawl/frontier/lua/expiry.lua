@@ -20,10 +20,10 @@ local function take_back(id, now, default_gap)
   end
 end
 
--- Takes expired leases back; how many. While the server was away no lease could be renewed: its workers
--- get a moment to do so.
+-- Takes expired leases back; how many. While the server was away no lease could be renewed, and when its
+-- clock leaps nobody knows: workers, who renew every third of a lease, get half of one to do so.
 local function sweep(now, lease_ms, default_gap)
-  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 10 then return 0 end
+  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 2 then return 0 end
   local expired = redis.call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
   for _, id in ipairs(expired) do take_back(id, now, default_gap) end
   return #expired

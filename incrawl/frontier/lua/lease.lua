@@ -19,6 +19,7 @@ local meta = redis.call('HMGET', META, 'horizon', 'wheel')
 local limit = continuous and now or math.min(now, tonumber(meta[1] or now))
 local turn = tonumber(meta[2] or 0)
 local ids, leases = {}, {}
+local looks = LOOKS
 
 local function add(id, host, record, due, is_suspect)
   ids[#ids + 1] = id
@@ -56,8 +57,10 @@ local function take(list, host, heads, gap)
     if tonumber(heads[at + 1]) > limit then break end
     entries[at], entries[at + 1] = heads[at], heads[at + 1]
   end
-  local taken = #entries / 2
+  local taken, before = #entries / 2, #ids
   grant(host, entries, gap, false)
+  -- Ids without a record, which a server has evicted against all advice, must not keep this call going.
+  looks = looks - (taken - (#ids - before))
   redis.call('ZREMRANGEBYRANK', queue_key(list, host), 0, taken - 1)
   if gap > 0 then
     rescore(host, now + lease_ms, now)
@@ -68,7 +71,7 @@ local function take(list, host, heads, gap)
 end
 
 -- Looks at the first ready hosts of a list; how many URLs the first that may be visited gave.
-local looks, awaited = LOOKS, {}
+local awaited = {}
 local function lease_from(list, share)
   local ready = ready_key(list)
   while looks > 0 do

@@ -15,6 +15,7 @@ local RAISED = NS .. 'raised'
 
 local LISTS = 3
 local RECORDS_PER_BUCKET = 16
+local AT_ONCE = 1000 -- records moved in one command, should somebody choose URLs that share a bucket
 local SILENCE = 5000 -- ms without any call after which workers get time to renew their leases
 local OFTEN_ENOUGH = 1000 -- ms between two notes of the time where nothing else is written
 local CATCHING_UP = 0.9 -- speed of a clock that is ahead of the server's
@@ -81,11 +82,13 @@ local function split()
       moved[#moved + 1] = entries[i + 1]
     end
   end
-  if #ids > 0 then
-    redis.call('HSET', target, unpack(moved))
-    redis.call('HDEL', source, unpack(ids))
+  for first = 1, #ids, AT_ONCE do
+    local last = math.min(first + AT_ONCE - 1, #ids)
+    redis.call('HSET', target, unpack(moved, 2 * first - 1, 2 * last))
+    redis.call('HDEL', source, unpack(ids, first, last))
   end
   buckets = buckets + 1
+  redis.call('HSET', META, 'buckets', buckets)
   if buckets == low * 2 then low = buckets end
 end
 
@@ -94,9 +97,7 @@ local function count_new(new)
   if new == 0 then return end
   local urls = redis.call('HINCRBY', META, 'urls', new)
   local wanted = math.min(math.ceil(urls / RECORDS_PER_BUCKET), buckets + new)
-  if wanted <= buckets then return end
   while buckets < wanted do split() end
-  redis.call('HSET', META, 'buckets', buckets)
 end
 
 -- A record starts with two bytes that scripts read: level, list. The rest is the workers' business.
