@@ -46,8 +46,7 @@ def shape(text: bytes) -> bytes:
     """
     if len(text) > _LONGEST:
         return text.translate(None, _IN_NUMBERS)
-    written = text.split()
-    if max(map(len, written)) > _LONGEST_WORD:
+    if len(text) > _LONGEST_WORD and max(map(len, written := text.split())) > _LONGEST_WORD:
         text = b" ".join([word for word in written if not is_token(word.decode("utf-8", "replace"))])
     words = text.translate(None, _IN_NUMBERS).lower().split()
     return b" ".join([word for word in words if word.strip(b"();[]") not in _DATE_WORDS])

@@ -64,6 +64,7 @@ def without_session(url: str) -> str:
     return head + kept + hash_ + fragment
 
 
+@lru_cache(1000)  # asked when a page is due and again when it was fetched
 def shapes_of(url: str) -> tuple[str, ...]:
     """The patterns that a URL belongs to, from narrow to wide: what varies in them is left open.
 
