@@ -7,6 +7,7 @@ way, no window of time sees more requests *at the servers* than the budget allow
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import Callable
 
 from incrawl.core.values import Rate
@@ -48,7 +49,7 @@ class Purse:
         """
         async with self._line:
             while True:
-                answer = await shared.spend(self._frontier, self._budget, 1)
+                answer = await shared.spend(self._frontier, self._budget, 1, _once())
                 self.wait = answer.wait
                 if answer.granted:
                     self._count("incrawl/budget/spent")
@@ -61,6 +62,11 @@ class Purse:
 
     async def settle(self, stamp: bytes, *, sent: bool) -> None:
         """The request has ended, or it was never sent and is given back."""
-        await shared.spend(self._frontier, self._budget, int(sent), stamp)
+        await shared.spend(self._frontier, self._budget, int(sent), _once(stamp))
         if not sent:
             self._count("incrawl/budget/given_back")
+
+
+def _once(stamp: bytes = b"") -> bytes:
+    """With a token of this call behind the stamp it counts once, even if it is repeated for a lost answer."""
+    return stamp + b":" + os.urandom(8)

@@ -19,12 +19,14 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from incrawl.frontier import keys, operations
 from incrawl.frontier.frontier import Frontier, Lease
+from incrawl.frontier.glance import look_many
 from incrawl.frontier.leases import read_leases
 from incrawl.frontier.packing import LISTS
 
 LEASE_MS = round(LEASE * 1000)
 HOSTS = ("a.test", "b.test", "c.test")
 URLS = tuple(f"http://{host}/{page}" for host in HOSTS for page in range(2))
+MORE = tuple(f"http://{host}/more/{page}" for host in HOSTS for page in range(14))  # fill further buckets
 YEAR = 365 * 86400.0
 
 
@@ -63,7 +65,7 @@ class FrontierMachine(RuleBasedStateMachine):
         self.horizon: float | None = None
         self.marks = 0
         self.loop = asyncio.Runner()
-        self.redis = redis.Redis.from_url(self.bench.url)
+        self.redis = holder(self.bench)
         self.context = self.bench.open(gap=gap, continuous=continuous)
         self.frontier: Frontier = self.run(self.context.__aenter__())
         for number, url in enumerate(URLS):
@@ -88,11 +90,15 @@ class FrontierMachine(RuleBasedStateMachine):
         urls=st.sets(st.sampled_from(URLS), min_size=1),
         level=st.integers(0, 2),
         list_=st.integers(0, LISTS - 1),
+        twice=st.booleans(),
     )
-    def discover(self, urls: set[str], level: int, list_: int) -> None:
+    def discover(self, urls: set[str], level: int, list_: int, twice: bool = False) -> None:
         before = self.now()
         new = self.run(discover(self.frontier, *urls, level=level, list=list_))
         assert new == len(urls - self.urls.keys())
+        if twice:
+            again = discover(self.frontier, *urls, level=level, list=list_)
+            assert self.changes_nothing(again) == 0
         base = before if self.continuous or self.horizon is None else self.horizon
         for url in urls:
             if url not in self.urls:
@@ -102,6 +108,12 @@ class FrontierMachine(RuleBasedStateMachine):
                 self.urls[url].level = level
                 if self.urls[url].state == "queued":
                     self.adopt_due(url, min(base - level, self.urls[url].due))
+
+    @rule(level=st.integers(0, 2), list_=st.integers(0, LISTS - 1), twice=st.booleans())
+    def discover_more(self, level: int, list_: int, twice: bool) -> None:
+        """Enough of them to split buckets, also where pages are leased."""
+        self.discover(set(MORE), level, list_, twice)
+        assert int(self.redis.hget(keys.meta(self.prefix), b"buckets")) > 1
 
     @rule()
     def begin(self) -> None:
@@ -140,7 +152,7 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def sweep(self, now: float) -> None:
         """Leases that have expired by now are taken back."""
-        if now - float(self.redis.get(keys.tag(0) + b"woke") or 0) < LEASE_MS / 10:
+        if now - float(self.redis.get(keys.tag(0) + b"woke") or 0) < LEASE_MS / 2:
             return
         for url, page in self.urls.items():
             if page.state == "leased" and page.expiry <= now:
@@ -164,8 +176,8 @@ class FrontierMachine(RuleBasedStateMachine):
         if self.gap_ms:
             host.locked_by.add(record.url)
 
-    @rule(data=st.data(), delay=st.sampled_from([None, 0.0, 5.0, 30.0]))
-    def complete(self, data: st.DataObject, delay: float | None) -> None:
+    @rule(data=st.data(), delay=st.sampled_from([None, 0.0, 5.0, 30.0]), twice=st.booleans())
+    def complete(self, data: st.DataObject, delay: float | None, twice: bool = False) -> None:
         lease, before = self.any_lease(data), self.now()
         if lease is None:
             return
@@ -174,6 +186,9 @@ class FrontierMachine(RuleBasedStateMachine):
         record = replace(lease.record, visits=lease.record.visits + 1, document=f"mark-{self.marks}")
         done = self.run(self.frontier.complete(lease, record, delay=delay, since_response=0.0))
         assert done is held
+        if twice:
+            again = self.frontier.complete(lease, record, delay=delay, since_response=0.0)
+            assert self.changes_nothing(again) is held
         if not held:
             return
         page = self.urls[url]
@@ -257,7 +272,9 @@ class FrontierMachine(RuleBasedStateMachine):
         if page is None:
             return
         record = self.run(known(self.frontier, url)).record
-        assert self.run(operations.amend(self.frontier, record, list=list_)) is (page.state != "leased")
+        # What stands there already counts as written, even while a worker has the page: see `amend`.
+        expected = page.state != "leased" or page.list == list_
+        assert self.run(operations.amend(self.frontier, record, list=list_)) is expected
         if page.state != "leased":
             page.list = list_
 
@@ -276,6 +293,14 @@ class FrontierMachine(RuleBasedStateMachine):
         assert owners == {url_id for url_id, page in ids.items() if page.state in {"leased", "suspect"}}
         assert count == len(self.urls)
         assert deaths == {url_id: page.deaths for url_id, page in ids.items() if page.deaths}
+
+    @invariant()
+    def every_record_is_found_where_it_is_looked_for(self) -> None:
+        if not hasattr(self, "redis"):
+            return
+        records = [glance.record for glance in self.run(look_many(self.frontier, self.urls))]
+        found = {record.url: (record.list, record.visits) for record in records}
+        assert found == {url: (page.list, page.visits) for url, page in self.urls.items()}
 
     def places(self) -> tuple[dict[bytes, list[str]], set[bytes], int, dict[bytes, int]]:
         """Where each URL stands, by reading every key; a host with a queue must stand in its ready set."""
@@ -321,6 +346,22 @@ class FrontierMachine(RuleBasedStateMachine):
 
     # helpers
 
+    def changes_nothing(self, again: Any) -> Any:
+        """The answer of a call that is made again as if its answer had been lost."""
+        before = self.everything()
+        answer = self.run(again)
+        assert self.everything() == before
+        return answer
+
+    def everything(self) -> dict[bytes, bytes]:
+        """All keys of the frontier as they are stored, save the clock's."""
+        tag = keys.tag(0)
+        names = sorted(set(self.redis.keys(tag + b"*")) - {keys.clock(0), tag + b"woke"})
+        read = self.redis.pipeline(transaction=False)
+        for name in names:
+            read.dump(name)
+        return dict(zip(names, read.execute(), strict=True))
+
     @property
     def prefix(self) -> bytes:
         return keys.namespace_prefix(0, self.frontier.namespace)
@@ -351,6 +392,15 @@ class FrontierMachine(RuleBasedStateMachine):
         host.locked_by.discard(url)
         if self.gap_ms:
             host.closed_until = max(host.closed_until, now + self.gap_ms)
+
+
+def holder(bench: Bench) -> redis.Redis:
+    """The server that has the one partition."""
+    if not bench.clustered:
+        return redis.Redis.from_url(bench.url)
+    with redis.RedisCluster.from_url(bench.url) as cluster:
+        node = cluster.get_node_from_key(keys.tag(0))
+    return redis.Redis(host=node.host, port=node.port)
 
 
 def host_of(url: str) -> str:

@@ -6,6 +6,7 @@ import asyncio
 import random
 import time
 from contextlib import AsyncExitStack
+from typing import Any
 
 import pytest
 from frontiers import Bench, advance, in_loop
@@ -13,6 +14,7 @@ from frontiers import Bench, advance, in_loop
 from incrawl.core.values import Rate, parse_rate
 from incrawl.frontier import shared
 from incrawl.frontier.frontier import Frontier
+from incrawl.purse import Purse
 
 SLICES = 100
 
@@ -131,6 +133,48 @@ async def test_what_was_not_sent_is_given_back(bench: Bench) -> None:
         back = await shared.spend(worker, budget, 0, asked.stamp)
         assert (back.left, back.wait) == (1, 0)
         assert (await shared.spend(worker, budget, 1)).granted == 1
+
+
+@in_loop
+async def test_what_is_asked_again_for_a_lost_answer_counts_once(bench: Bench) -> None:
+    async with bench.open() as worker:
+
+        async def spend(wanted: int, stamp: bytes) -> list[Any]:
+            answer: list[Any] = await worker.run("spend", shared.home(worker), 5, 3_600_000, wanted, stamp)
+            return answer
+
+        async def left() -> int:
+            return (await shared.spend(worker, Rate(5, 3600), 0)).left
+
+        others = await shared.spend(worker, Rate(5, 3600), 2)  # counted in the same slice
+        assert (first := await spend(1, b":one")) == await spend(1, b":one")
+        assert await left() == 2
+        assert first[1] == others.stamp
+        assert await spend(1, first[1] + b":two") == await spend(1, first[1] + b":two")  # answered
+        assert await left() == 2
+        assert await spend(0, first[1] + b":three") == await spend(0, first[1] + b":three")  # not sent
+        assert await left() == 3
+        assert (await spend(1, b":four"))[0] == 1  # another call is another request
+        assert await left() == 2
+
+
+@in_loop
+async def test_a_purse_counts_a_request_once_however_often_its_calls_arrive(bench: Bench) -> None:
+    async with bench.open() as worker:
+        once = worker.run
+
+        async def twice(verb: str, *args: Any) -> Any:
+            await once(verb, *args)
+            return await once(verb, *args)
+
+        worker.run = twice  # type: ignore[method-assign]  # as if each first answer had been lost
+        purse = Purse(worker, Rate(5, 3600), 1.0, lambda _: None)
+        first, second = await purse.spend(lambda: True), await purse.spend(lambda: True)
+        assert await purse.left() == 3
+        await purse.settle(first, sent=True)
+        assert await purse.left() == 3
+        await purse.settle(second, sent=False)
+        assert await purse.left() == 4
 
 
 @in_loop

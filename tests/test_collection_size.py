@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +17,7 @@ from shelves import Shelf, page, take_all
 from incrawl.collection.bound import Exchange, Members
 from incrawl.core.records import UrlRecord
 from incrawl.core.sitemaps import REQUEST
-from incrawl.frontier import bounded, operations
+from incrawl.frontier import bounded, keys, operations, shared
 from incrawl.frontier.frontier import Frontier
 
 
@@ -74,6 +76,46 @@ def test_a_known_page_is_still_found_closer_to_a_seed(shelf: Shelf) -> None:
 
     shelf.ask(work)
     assert shelf.records()[page(0)].level == 3
+
+
+def places_taken(shelf: Shelf) -> int:
+    async def ask(frontier: Frontier) -> int:
+        prefix = keys.namespace_prefix(shared.home(frontier), frontier.namespace)
+        return int(await frontier.command("GET", keys.places(prefix)) or 0)
+
+    taken: int = shelf.ask(ask)
+    return taken
+
+
+def test_a_lost_answer_takes_no_place_twice_and_gives_none_back(shelf: Shelf) -> None:
+    async def work(frontier: Frontier) -> None:
+        once = frontier.run
+
+        async def twice(verb: str, *args: Any) -> Any:
+            first = await once(verb, *args)
+            again = await once(verb, *args)
+            assert verb != "admit" or again == first
+            return again
+
+        frontier.run = twice  # type: ignore[method-assign]  # as if each first answer had been lost
+        finds = [frontier.find(UrlRecord(page(number))) for number in range(6)]
+        await bounded.discover_within(frontier, finds[:3], 5)
+        await bounded.discover_within(frontier, finds, 5)
+        await bounded.admit(frontier, 4)
+
+    shelf.ask(work)
+    assert len(inside(shelf)) == 5
+    assert len(states(shelf)) == 6
+    assert places_taken(shelf) == 5 + 4
+
+
+def test_workers_that_find_the_same_pages_take_one_place_for_each(shelf: Shelf) -> None:
+    async def work(frontier: Frontier) -> None:
+        finds = [frontier.find(UrlRecord(page(number))) for number in range(150)]
+        await asyncio.gather(*(bounded.discover_within(frontier, finds, 200) for _ in range(4)))
+
+    shelf.ask(work)
+    assert len(inside(shelf)) == 150 == places_taken(shelf)
 
 
 def test_the_most_important_pages_are_in_and_come_back(shelf: Shelf) -> None:

@@ -25,6 +25,10 @@ def test_every_url_is_in_exactly_one_state(server_bench: Bench) -> None:
     check(server_bench, MODEST)
 
 
+def test_every_url_is_in_exactly_one_state_on_a_cluster(cluster_bench: Bench) -> None:
+    check(cluster_bench, settings(MODEST, max_examples=6))
+
+
 @pytest.mark.soak
 def test_every_url_is_in_exactly_one_state_for_long(server_bench: Bench) -> None:
     # Other steps each time, unlike the short version.

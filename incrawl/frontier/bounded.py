@@ -7,6 +7,7 @@ calls it retired.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections import defaultdict
 from collections.abc import AsyncIterator, Sequence
 
@@ -22,21 +23,31 @@ async def discover_within(frontier: Frontier, finds: Sequence[Find], size: int) 
     glances = await look_many(frontier, (find.url for find in finds))
     known = {frontier.place(glance.record.url).id for glance in glances}
     fresh = {find.place.id: find for find in finds if find.place.id not in known}
-    given = await admit(frontier, len(fresh), size)
-    inside, outside = list(fresh.values())[:given], list(fresh.values())[given:]
+    placed = await _take_places(frontier, list(fresh), size)
+    outside = [find for id_, find in fresh.items() if id_ not in placed]
     # Known ones come along: they may be closer to a seed now.
-    new = await frontier.discover([*(find for find in finds if find.place.id in known), *inside])
-    if new < given:  # another worker has found them, too
-        await admit(frontier, new - given)
+    visited = known | placed
+    new = await frontier.discover(find for find in finds if find.place.id in visited)
     return new + await _shelve(frontier, outside)
 
 
-async def admit(frontier: Frontier, places: int, size: int | None = None) -> int:
-    """Takes places in a collection of `size` (None: without asking) or gives some back; how many."""
-    if not places:
-        return 0
-    given: int = await frontier.run("admit", home(frontier), places, -1 if size is None else size)
-    return given
+async def admit(frontier: Frontier, places: int) -> None:
+    """Takes places without asking whether there are any."""
+    if places:
+        await frontier.run("admit", home(frontier), -1, places, os.urandom(8))
+
+
+async def _take_places(frontier: Frontier, ids: Sequence[bytes], size: int) -> set[bytes]:
+    """Takes a place for each URL as long as there are any; those that have one.
+
+    Places go by id: how many `discover` calls new says nothing once its answer was lost and it was repeated.
+    """
+    placed: set[bytes] = set()
+    for start in range(0, len(ids), BATCH):
+        batch = ids[start : start + BATCH]
+        replies = await frontier.run("admit", home(frontier), size, 1, *batch)
+        placed.update(id_ for id_, has_place in zip(batch, replies, strict=True) if has_place)
+    return placed
 
 
 async def set_places(frontier: Frontier, taken: int) -> None:

@@ -1,9 +1,20 @@
--- admit: gives places in a collection of bounded size.
--- ARGV: places wanted (below 0: given back), size (-1: as many as are wanted).
--- Returns how many were given.
-local key, wanted, size = NS .. 'places', tonumber(ARGV[1]), tonumber(ARGV[2])
-local taken = tonumber(redis.call('GET', key) or 0)
-local given = wanted
-if size >= 0 then given = math.min(wanted, math.max(0, size - taken)) end
-if given ~= 0 then redis.call('SET', key, math.max(0, taken + given)) end
-return given
+-- admit: gives places in a collection of bounded size. They are asked for by name, and who was given some
+-- lately has them: a call whose answer was lost may be repeated, and a URL that two workers find takes one.
+-- ARGV: size (-1: as many as are wanted), places for each name, names.
+-- Returns for each name 1, or 0 when there was no place left.
+local KEPT = 60000 -- ms
+local key, size, each = NS .. 'places', tonumber(ARGV[1]), tonumber(ARGV[2])
+local before = tonumber(redis.call('GET', key) or 0)
+local taken = before
+local replies = {}
+for at = 3, #ARGV do
+  local placed = NS .. 'placed:' .. ARGV[at]
+  local has_place = redis.call('EXISTS', placed) == 1
+  if not has_place and (size < 0 or taken + each <= size) then
+    redis.call('SET', placed, '', 'PX', KEPT)
+    taken, has_place = taken + each, true
+  end
+  replies[#replies + 1] = has_place and 1 or 0
+end
+if taken ~= before then redis.call('SET', key, taken) end
+return replies

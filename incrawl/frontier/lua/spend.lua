@@ -1,10 +1,17 @@
 -- spend: takes requests out of the budget: so many may be sent within any window of time. They are counted
 -- in a hundred slices of the window; a slice that the window covers in part counts in full.
 -- ARGV: limit, window ms, wanted (0: just asking), stamp of an earlier request ('': none) that is moved to
---       now (wanted 1) or was never sent (wanted 0).
+--       now (wanted 1) or was never sent (wanted 0); behind a colon, a token of this call: repeated because
+--       its answer was lost, it counts nothing again.
 -- Returns {granted, their stamp, how many more may be sent now, ms until there are more if there are none}.
 local SLICES = 100
-local limit, window, wanted, stamp = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3]), ARGV[4]
+local KEPT = 60000 -- ms
+local limit, window, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
+local stamp, token = string.match(ARGV[4], '^(%d*):?(.*)$')
+local DONE = NS .. 'done:' .. token
+local done = token ~= '' and redis.call('GET', DONE)
+if done then return cmsgpack.unpack(done) end
+
 local width = math.ceil(window / SLICES)
 local now = clock()
 local current = string.format('%.0f', now - now % width)
@@ -48,4 +55,8 @@ if spent >= limit then
     if left < limit then break end
   end
 end
-return { granted, current, math.max(0, limit - spent), wait }
+local answer = { granted, current, math.max(0, limit - spent), wait }
+if token ~= '' and (granted > 0 or stamp ~= '') then
+  redis.call('SET', DONE, cmsgpack.pack(answer), 'PX', KEPT)
+end
+return answer
