@@ -14,7 +14,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Awaitable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -27,14 +27,15 @@ from incrawl.core.urls import url_id
 from incrawl.frontier import keys
 from incrawl.frontier.connection import connect_embedded
 from incrawl.frontier.embedded import stop_server
-from incrawl.frontier.frontier import Ending, Find, Frontier
+from incrawl.frontier.frontier import Ending, Find, Frontier, Lease
 from incrawl.frontier.packing import pack
 from incrawl.frontier.places import HostPlace, UrlPlace, place_host
 
 HOSTS = 200
 BATCH = 5_000
 LEASES = 100
-AT_ONCE = 4  # calls for each partition under way: client and server work at the same time
+MADE_AHEAD = 50_000  # URLs whose ids are worked out while the clock stands
+AT_ONCE = 4  # tasks, or calls for each partition, under way: client and server work at the same time
 MANY = 2_000_000  # URLs beyond which not every one is visited by way of lease and complete
 SAMPLE = 50_000  # pages that are leased and completed to see how long that takes
 HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for n in range(20))
@@ -56,10 +57,6 @@ def finds(frontier: Frontier, numbers: range) -> list[Find]:
         host = place_host(f"host{number % HOSTS:03d}.example.com", frontier.partitions)
         made.append(Find(url, UrlPlace(url_id(url), host), BEFORE_NEW + url.encode()))
     return made
-
-
-def batches(frontier: Frontier, count: int) -> Iterator[list[Find]]:
-    return (finds(frontier, range(at, min(at + BATCH, count))) for at in range(0, count, BATCH))
 
 
 @dataclass
@@ -84,9 +81,13 @@ class Cost:
         used = await self.client.info("cpu")
         return float(used["used_cpu_user"] + used["used_cpu_sys"])
 
+    @property
+    def rate(self) -> float:
+        return self.count / self.wall
+
     def row(self) -> str:
-        wall, cpu, server = (value / self.count * 1e6 for value in (self.wall, self.cpu, self.server))
-        return f"{1e6 / wall:>9,.0f}/s {server:6.1f} + {cpu:.1f} µs"
+        cpu, server = (value / self.count * 1e6 for value in (self.cpu, self.server))
+        return f"{self.rate:>9,.0f}/s {server:6.1f} + {cpu:.1f} µs"
 
 
 async def used(client: Any) -> int:
@@ -111,9 +112,21 @@ def visited(record: UrlRecord) -> UrlRecord:
 
 
 async def discover(frontier: Frontier, count: int, cost: Cost) -> None:
-    for batch in batches(frontier, count):
-        await cost.of(frontier.discover(batch))
-        cost.count += len(batch)
+    """Discovers URLs, a few batches under way at once: one is packed while the server is at another."""
+    for start in range(0, count, MADE_AHEAD):
+        made = finds(frontier, range(start, min(start + MADE_AHEAD, count)))
+        batches = (made[at : at + BATCH] for at in range(0, len(made), BATCH))
+        await cost.of(side_by_side(*(each_in_turn(frontier.discover, batches) for _ in range(AT_ONCE))))
+        cost.count += len(made)
+
+
+async def each_in_turn(step: Callable[[list[Find]], Awaitable[Any]], batches: Iterator[list[Find]]) -> None:
+    for batch in batches:
+        await step(batch)
+
+
+async def side_by_side(*tasks: Awaitable[None]) -> None:
+    await asyncio.gather(*tasks)
 
 
 async def settle(client: Any) -> None:
@@ -123,17 +136,31 @@ async def settle(client: Any) -> None:
 
 
 async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> None:
-    """Leases pages and completes them, a few hundred of each partition at a time, a hundred in a call."""
+    """Leases pages and completes them by turns, a hundred in a call, to see what each of the two costs."""
     calls = [*range(frontier.partitions)] * AT_ONCE
     while lease.count < count:
         asked = (frontier.lease(partition, LEASES) for partition in calls)
         leases = [each for grant in await lease.of(asyncio.gather(*asked)) for each in grant.leases]
         if not leases:
             raise SystemExit(f"only {lease.count} of {count} pages were due")
-        endings = [Ending(each, visited(each.record), 86400.0 * 9, 0.0) for each in leases]
-        await complete.of(frontier.complete_all(endings))
+        await complete.of(frontier.complete_all(endings(leases)))
         lease.count += len(leases)
         complete.count += len(leases)
+
+
+async def work_side_by_side(frontier: Frontier, count: int, cost: Cost) -> None:
+    """The same without waiting for each other: while some pages are leased, others are completed."""
+
+    async def work_on(partition: int) -> None:
+        while cost.count < count and (leases := (await frontier.lease(partition, LEASES)).leases):
+            cost.count += len(leases)
+            await frontier.complete_all(endings(leases))
+
+    await cost.of(side_by_side(*map(work_on, [*range(frontier.partitions)] * AT_ONCE)))
+
+
+def endings(leases: list[Lease]) -> list[Ending]:
+    return [Ending(each, visited(each.record), 86400.0 * 9, 0.0) for each in leases]
 
 
 SOME = pack(visited(UrlRecord(url_of(0))))
@@ -198,18 +225,19 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
     idle = await warm_up(client)
-    names = ("new", "known", "lease", "complete", "look", "reserve", "rest", "rest2")
+    names = ("new", "known", "both", "lease", "complete", "look", "reserve", "rest")
     cost = {name: Cost(client) for name in names}
     empty = await used(client)
     await discover(frontier, urls, cost["new"])
     known_bytes = (await used(client) - empty) / urls
     await settle(client)
     await discover(frontier, min(urls, 200_000), cost["known"])
-    await work(frontier, min(urls, SAMPLE), cost["lease"], cost["complete"])
-    for name in names[:4]:
+    await work(frontier, min(urls // 2, SAMPLE), cost["lease"], cost["complete"])
+    await work_side_by_side(frontier, min(urls // 2, SAMPLE), cost["both"])
+    for name in names[:5]:
         print(f"{urls:,} URLs: {name} {cost[name].row()}", file=sys.stderr)
     if urls <= MANY:
-        await work(frontier, urls - cost["lease"].count, cost["rest"], cost["rest2"])
+        await work_side_by_side(frontier, urls, cost["rest"])
     else:
         await write_visits(frontier)
     visited_bytes = (await used(client) - empty) / urls
@@ -238,7 +266,7 @@ def show(results: dict[str, dict[str, Any]]) -> None:
         "discover known URLs": lambda result: result["known"].row(),
         "lease": lambda result: result["lease"].row(),
         "complete": lambda result: result["complete"].row(),
-        "lease + complete": lambda result: f"{both(result):>9,.0f}/s",
+        "lease + complete": lambda result: result["both"].row(),
         "look in vain at a partition": lambda result: result["look"].row(),
         "reserve and free a host": lambda result: result["reserve"].row(),
         "memory of a known URL": lambda result: f"{result['known_bytes']:.0f} bytes",
@@ -247,11 +275,6 @@ def show(results: dict[str, dict[str, Any]]) -> None:
     for label, text in rows.items():
         table.add_row(label, *(text(result) for result in results.values()))
     Console(width=110).print(table)
-
-
-def both(result: dict[str, Any]) -> float:
-    lease, complete = result["lease"], result["complete"]
-    return 1 / float(lease.wall / lease.count + complete.wall / complete.count)
 
 
 def lease_cost(result: dict[str, Any]) -> float:

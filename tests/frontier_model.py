@@ -8,6 +8,7 @@ the state that the model has for it, and in the keys of that state only.
 from __future__ import annotations
 
 import asyncio
+import math
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -166,7 +167,7 @@ class FrontierMachine(RuleBasedStateMachine):
         page, host = self.urls[record.url], self.hosts[host_of(record.url)]
         assert lease.suspect is alone
         assert page.state == ("suspect" if alone else "queued")
-        assert alone or page.due == round(lease.due * 1000) <= limit
+        assert alone or page.due == lease.due * 1000 <= limit
         assert host.closed_until <= now
         assert not (self.gap_ms and host.locked_by)
         assert (record.level, record.list, record.visits) == (page.level, page.list, page.visits)
@@ -266,17 +267,17 @@ class FrontierMachine(RuleBasedStateMachine):
                 at_once = before if self.horizon is None else min(before, self.horizon)
                 self.adopt_due(url, before + delay * 1000 if delay else at_once)
 
-    @rule(url=st.sampled_from(URLS), list_=st.integers(0, LISTS - 1))
-    def amend(self, url: str, list_: int) -> None:
+    @rule(url=st.sampled_from(URLS), list_=st.integers(0, LISTS - 1), level=st.integers(0, 2))
+    def amend(self, url: str, list_: int, level: int) -> None:
         page = self.urls.get(url)
         if page is None:
             return
         record = self.run(known(self.frontier, url)).record
         # What stands there already counts as written, even while a worker has the page: see `amend`.
-        expected = page.state != "leased" or page.list == list_
-        assert self.run(operations.amend(self.frontier, record, list=list_)) is expected
+        expected = page.state != "leased" or (record.list, record.level) == (list_, level)
+        assert self.run(operations.amend(self.frontier, record, list=list_, level=level)) is expected
         if page.state != "leased":
-            page.list = list_
+            page.list, page.level = list_, level
 
     # what must always hold
 
@@ -293,6 +294,17 @@ class FrontierMachine(RuleBasedStateMachine):
         assert owners == {url_id for url_id, page in ids.items() if page.state in {"leased", "suspect"}}
         assert count == len(self.urls)
         assert deaths == {url_id: page.deaths for url_id, page in ids.items() if page.deaths}
+
+    @invariant()
+    def no_score_tells_more_than_the_records_level(self) -> None:
+        """`discover` takes a waiting URL's score for its level: less costs a look, more would cost pages."""
+        if not hasattr(self, "redis"):
+            return
+        read, places = self.redis.pipeline(transaction=False), [*map(self.frontier.place, self.urls)]
+        for place, page in zip(places, self.urls.values(), strict=True):
+            read.zscore(keys.queue(self.prefix, page.list, place.host.id), place.id)
+        for page, score in zip(self.urls.values(), read.execute(), strict=True):
+            assert score is None or (math.ceil(score) - score) * 256 <= page.level
 
     @invariant()
     def every_record_is_found_where_it_is_looked_for(self) -> None:
@@ -384,7 +396,7 @@ class FrontierMachine(RuleBasedStateMachine):
         assert expected <= found.time * 1000 <= expected + 5000
         page = self.urls[url]
         queue = keys.queue(self.prefix, page.list, self.frontier.place(url).host.id)
-        page.due = float(self.redis.zscore(queue, self.frontier.place(url).id))
+        page.due = keys.due_of(self.redis.zscore(queue, self.frontier.place(url).id)) * 1000
 
     def leave(self, url: str, now: float) -> None:
         """A visit has ended: its host is closed for the gap."""

@@ -41,9 +41,11 @@ _OPTIONS = {
     "save": "",
     "maxmemory": "0",
     "maxmemory-policy": "noeviction",
-    # Buckets of packed records stay in their compact form. (The older names work on all versions.)
-    "hash-max-ziplist-entries": "512",
+    # Buckets of packed records stay in their compact form; queues and leases, which may be many more,
+    # are searched through only while they are short. (The older names work on all versions.)
+    "hash-max-ziplist-entries": "64",
     "hash-max-ziplist-value": "1024",
+    "zset-max-ziplist-entries": "32",
 }
 
 

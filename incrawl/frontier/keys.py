@@ -7,15 +7,15 @@ For a partition tag `{i07}` and the namespace `shop/incremental`, `ns` = `{i07}s
 |----------------------|--------|--------------------------------------------------------------------------|
 | `ns`meta             | hash   | buckets, urls (counts); horizon (ms: start of the latest run); wheel      |
 | `ns`r:<bucket>       | hash   | URL id → packed record (`packing.py`)                                    |
-| `ns`q<list>:<host>   | zset   | URL id → due, ms                                                         |
+| `ns`q<list>:<host>   | zset   | URL id → due, ms, less level/256                                         |
 | `ns`ready<list>      | zset   | host id → max(host may be visited, earliest due), ms                     |
 | `ns`leases           | zset   | URL id → expiry, ms                                                      |
-| `ns`owners           | hash   | URL id → token, host, list, alone, due, of a leased or suspect URL       |
+| `ns`owners           | hash   | URL id → token, host, list, alone, score, of a leased or suspect URL     |
 | `ns`given:<token>    | string | ids that a `lease` has given, should its answer be lost; expires         |
 | `ns`suspects         | zset   | URL id → ms before which it is not given out again                       |
 | `ns`raised           | hash   | URL id → level that a leased page was found at meanwhile, if greater      |
 | `ns`deaths           | hash   | URL id → workers that died while it was their only page                  |
-| `ns`quarantine       | hash   | URL id → host, list, due                                                 |
+| `ns`quarantine       | hash   | URL id → host, list, score                                               |
 | `ns`pass             | set    | start of a URL id: pages of the 20 % collection still to be visited       |
 | `ns`collection       | string | home only: what policies know of the collection as a whole, msgpack      |
 | `ns`places           | string | home only: pages in a collection of bounded size                         |
@@ -36,6 +36,8 @@ of the partitions, where it keeps what is not about single pages (`shared.py`).
 """
 
 from __future__ import annotations
+
+import math
 
 SERVER = b"incrawl:server"
 NAMESPACES = b"incrawl:namespaces"
@@ -59,6 +61,11 @@ def bucket(prefix: bytes, number: int) -> bytes:
 
 def queue(prefix: bytes, list_: int, host: bytes) -> bytes:
     return prefix + b"q%d:" % list_ + host
+
+
+def due_of(score: float) -> float:
+    """The due time, in seconds, of a URL that waits in a queue with this score."""
+    return math.ceil(score) / 1000
 
 
 def ready(prefix: bytes, list_: int) -> bytes:

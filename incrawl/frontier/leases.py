@@ -9,6 +9,7 @@ import msgpack
 
 from incrawl.core.records import UrlRecord
 from incrawl.core.urls import host_key
+from incrawl.frontier.keys import due_of
 from incrawl.frontier.packing import RecordError, unpack
 from incrawl.frontier.places import HostPlace, UrlPlace
 
@@ -69,7 +70,7 @@ def read_leases(token: bytes, partition: int, granted: bytes) -> list[Lease]:
 
 
 def _read_lease(
-    token: bytes, partition: int, url_id: bytes, host: bytes, packed: bytes, due: bytes, suspect: int
+    token: bytes, partition: int, url_id: bytes, host: bytes, packed: bytes, score: bytes, suspect: int
 ) -> Lease | None:
     try:
         record = unpack(packed)
@@ -78,4 +79,4 @@ def _read_lease(
         # Nobody can work on it: left alone, it ends in quarantine.
         logger.exception("The record %s cannot be read", url_id.hex())
         return None
-    return Lease(UrlPlace(url_id, host_place), record, token, float(due) / 1000, bool(suspect))
+    return Lease(UrlPlace(url_id, host_place), record, token, due_of(float(score)), bool(suspect))

@@ -9,7 +9,7 @@ for at = 1, #ARGV, 5 do
     redis.call('HSETNX', host_key(host), 'name', name)
     if due == -2 then redis.call('HSET', QUARANTINE, id, host .. list_of(record) .. now) end
     if due >= 0 then
-      enqueue(id, host, list_of(record), due)
+      enqueue(id, host, record, due)
       rescore_list(list_of(record), host, (host_state(host, 0)), now)
     end
     new = new + 1

@@ -9,10 +9,10 @@ if redis.call('ZSCORE', LEASES, id) then return 0 end
 local now = clock()
 redis.call('HSET', bucket_key(id), id, after)
 local from, to = list_of(before), list_of(after)
-local due = redis.call('ZSCORE', queue_key(from, host), id)
-if from ~= to and due then
+local score = redis.call('ZSCORE', queue_key(from, host), id)
+if score and (from ~= to or level_of(before) ~= level_of(after)) then
   redis.call('ZREM', queue_key(from, host), id)
-  enqueue(id, host, to, due)
+  enqueue(id, host, after, due_of(score))
   rescore(host, (host_state(host, 0)), now)
 end
 return 1

@@ -14,18 +14,19 @@ local owners = redis.call('HMGET', OWNERS, unpack(ids))
 local raised = redis.call('EXISTS', RAISED) == 1
 
 -- What is written once for all pages of a host, after the pages themselves.
-local hosts = {} -- host → {tokens, since, queued: list → {due, id, …}}
+local hosts = {} -- host → {tokens, since, queued: list → {score, id, …}}
 local ended = {}
 
-local function visited(lease, since)
-  local host = hosts[lease.host] or { tokens = {}, since = -1, queued = {} }
-  hosts[lease.host] = host
-  host.tokens[lease.token] = true
+local function visited(owner, since)
+  local id = host_of(owner)
+  local host = hosts[id] or { tokens = {}, since = -1, queued = {} }
+  hosts[id] = host
+  host.tokens[token_of(owner)] = true
   if since >= 0 and (host.since < 0 or since < host.since) then host.since = since end
   return host
 end
 
-local function complete(id, lease, record, delay, since)
+local function complete(id, owner, record, delay, since)
   local due = now + delay
   local level = raised and tonumber(redis.call('HGET', RAISED, id) or 0) or 0
   if level > level_of(record) then
@@ -35,12 +36,12 @@ local function complete(id, lease, record, delay, since)
     delay = 0
   end
   redis.call('HSET', bucket_key(id), id, record)
-  local host = visited(lease, since)
+  local host = visited(owner, since)
   if delay >= 0 then
     local list = list_of(record)
     local entries = host.queued[list] or {}
     host.queued[list] = entries
-    entries[#entries + 1] = due
+    entries[#entries + 1] = score_of(due, level_of(record))
     entries[#entries + 1] = id
   end
   ended[#ended + 1] = id
@@ -49,9 +50,9 @@ end
 local replies = {}
 for page, id in ipairs(ids) do
   local at = (page - 1) * PAGE + 1
-  local lease = unpack_owner(owners[page])
-  local ours = lease and lease.token == pages[at + 1]
-  if ours then complete(id, lease, pages[at + 2], pages[at + 3], pages[at + 4]) end
+  local owner = owners[page]
+  local ours = owner and token_of(owner) == pages[at + 1]
+  if ours then complete(id, owner, pages[at + 2], pages[at + 3], pages[at + 4]) end
   replies[page] = ours and 1 or 0
 end
 if #ended > 0 then

@@ -3,29 +3,17 @@
 -- ARGV: continuous (1: due now; 0: due within the current run), and in msgpack, which costs both sides
 --       less than words: for each host its id, its name, and of its URLs [id, packed record, …].
 -- Returns {new, raised}.
-local now = clock()
+local now = clock('rarely')
 local base = now
 if ARGV[1] == '0' then base = tonumber(redis.call('HGET', META, 'horizon') or now) end
 local finds = cmsgpack.unpack(ARGV[2])
 local new, raised = 0, 0
 
--- What is known of a URL; nil if it was not, and now is. Links come in runs of new or of known ones,
--- so that mostly one look is enough.
-local mostly_new = true
-local function known_or_added(id, record)
-  local bucket = bucket_key(id)
-  if mostly_new and redis.call('HSETNX', bucket, id, record) == 1 then return nil end
-  local known = redis.call('HGET', bucket, id)
-  mostly_new = not known
-  if not known then redis.call('HSET', bucket, id, record) end
-  return known or nil
-end
-
 local function raise(id, host, known, level)
   redis.call('HSET', bucket_key(id), id, string.char(level) .. string.sub(known, 2))
   local queue = queue_key(list_of(known), host)
   if redis.call('ZSCORE', queue, id) then
-    redis.call('ZADD', queue, 'LT', base - level, id)
+    redis.call('ZADD', queue, 'LT', score_of(base - level, level), id)
   elseif redis.call('HEXISTS', OWNERS, id) == 1 then
     -- A leased page is requeued by its `complete`, which is told of the greater level here.
     redis.call('HSET', RAISED, id, level)
@@ -33,22 +21,46 @@ local function raise(id, host, known, level)
   raised = raised + 1
 end
 
--- Lists in which the host's first URL may be another one now.
+-- Lists that have any URLs.
+local lists = {}
+for list = 0, LISTS - 1 do
+  if redis.call('EXISTS', ready_key(list)) == 1 then lists[#lists + 1] = list end
+end
+
+-- For each URL of a host the score that it waits with; false if it does not wait.
+local function queued_scores(host, urls)
+  local ids = {}
+  for at = 1, #urls, 2 do ids[#ids + 1] = urls[at] end
+  local found = {}
+  for _, list in ipairs(lists) do
+    local scores = redis.call('ZMSCORE', queue_key(list, host), unpack(ids))
+    for at = 1, #ids do found[at] = found[at] or scores[at] end
+  end
+  return found
+end
+
+-- Makes the URLs of a host known; lists in which its first one may be another one now (list → true).
 local function discover(host, urls)
-  local touched, queued = {}, {} -- list → whether; list → {due, id, …}
+  local touched, queued = {}, {} -- list → whether; list → {score, id, …}
+  local scores = queued_scores(host, urls)
   for at = 1, #urls, 2 do
-    local id, record = urls[at], urls[at + 1]
-    local known = known_or_added(id, record)
-    if not known then
+    local id, record, score = urls[at], urls[at + 1], scores[(at + 1) / 2]
+    local level = level_of(record)
+    if score and least_level(score) >= level then
+      -- Known, and waiting: what most links are.
+    elseif redis.call('HSETNX', bucket_key(id), id, record) == 1 then
       local list = list_of(record)
       local entries = queued[list] or {}
       queued[list], touched[list] = entries, true
-      entries[#entries + 1] = base - level_of(record)
+      entries[#entries + 1] = score_of(base - level, level)
       entries[#entries + 1] = id
       new = new + 1
-    elseif level_of(known) < level_of(record) then
-      raise(id, host, known, level_of(record))
-      touched[list_of(known)] = true
+    else
+      local known = redis.call('HGET', bucket_key(id), id)
+      if level_of(known) < level then
+        raise(id, host, known, level)
+        touched[list_of(known)] = true
+      end
     end
   end
   for list, entries in pairs(queued) do redis.call('ZADD', queue_key(list, host), unpack(entries)) end
@@ -65,5 +77,6 @@ for at = 1, #finds, 3 do
   end
 end
 
+if new + raised > 0 then clock() end
 count_new(new)
 return { new, raised }

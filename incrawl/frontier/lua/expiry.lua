@@ -14,7 +14,7 @@ local function take_back(id, now, default_gap)
   rescore(lease.host, (free_host(lease.host, { [lease.token] = true }, now, 0, default_gap)), now)
   if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
     drop_lease(id)
-    redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.due)
+    redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.score)
   else
     make_suspect(id, lease, now)
   end

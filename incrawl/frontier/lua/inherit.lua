@@ -19,7 +19,7 @@ if before ~= '' then
   rescore_list(list_of(before), host, free_at, now)
 end
 if delay >= 0 then
-  enqueue(id, host, list_of(after), now + delay)
+  enqueue(id, host, after, now + delay)
   rescore_list(list_of(after), host, free_at, now)
 end
 count_new(before == '' and 1 or 0)

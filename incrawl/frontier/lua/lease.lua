@@ -3,7 +3,7 @@
 -- ARGV: token (8 bytes), count, lease ms, default gap ms, continuous (1/0), alone (1: one suspect),
 --       longest wait in ms that still counts as pending.
 -- Returns {now, wait ms until a look is worth while (-1: nothing in sight), leased URLs in all, 1 if a
---          suspect may be had now, and in msgpack for each lease: id, host id, packed record, due ms,
+--          suspect may be had now, and in msgpack for each lease: id, host id, packed record, score,
 --          suspect (1/0)}. Asked again with the same token, it gives the same leases again.
 local token, count, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6] == '1'
@@ -21,26 +21,26 @@ local turn = tonumber(meta[2] or 0)
 local ids, leases = {}, {}
 local looks = LOOKS
 
-local function add(id, host, record, due, is_suspect)
+local function add(id, host, record, score, is_suspect)
   ids[#ids + 1] = id
   local at = #leases
   leases[at + 1], leases[at + 2], leases[at + 3] = id, host, record
-  leases[at + 4], leases[at + 5] = due, is_suspect and 1 or 0
+  leases[at + 4], leases[at + 5] = score, is_suspect and 1 or 0
 end
 
--- Gives out URLs of one host: `entries` are id, due, id, due, … Written down before they leave the queue.
+-- Gives out URLs of one host: `entries` are id, score, id, score, … Written down before they leave the queue.
 local function grant(host, entries, gap, is_suspect)
   local alone_digit, expiry = is_suspect and '1' or '0', string.format('%.0f', now + lease_ms)
   local expiries, owners = {}, {}
   for at = 1, #entries, 2 do
-    local id, due = entries[at], entries[at + 1]
+    local id, score = entries[at], entries[at + 1]
     local record = redis.call('HGET', bucket_key(id), id)
     if record then
       expiries[#expiries + 1] = expiry
       expiries[#expiries + 1] = id
       owners[#owners + 1] = id
-      owners[#owners + 1] = pack_owner(token, host, list_of(record), alone_digit, due)
-      add(id, host, record, due, is_suspect)
+      owners[#owners + 1] = pack_owner(token, host, list_of(record), alone_digit, score)
+      add(id, host, record, score, is_suspect)
     end
   end
   if #owners == 0 then return end
@@ -128,7 +128,7 @@ local function lease_suspect()
   local id, lease, gap = free_suspect(now, default_gap)
   if not id then return end
   redis.call('ZREM', SUSPECTS, id)
-  grant(lease.host, { id, lease.due }, gap, true)
+  grant(lease.host, { id, lease.score }, gap, true)
   if gap > 0 then rescore(lease.host, now + lease_ms, now) end
 end
 
@@ -136,7 +136,7 @@ local function give_again(given)
   for at = 1, #given, 12 do
     local id = string.sub(given, at, at + 11)
     local lease = held_lease(id, token)
-    if lease then add(id, lease.host, redis.call('HGET', bucket_key(id), id), lease.due, lease.alone) end
+    if lease then add(id, lease.host, redis.call('HGET', bucket_key(id), id), lease.score, lease.alone) end
   end
 end
 

@@ -11,6 +11,6 @@ if expiry then return { record, 'leased', tonumber(expiry), deaths } end
 local since = redis.call('ZSCORE', SUSPECTS, id)
 if since then return { record, 'suspect', tonumber(since), deaths } end
 if redis.call('HEXISTS', QUARANTINE, id) == 1 then return { record, 'quarantined', -1, deaths } end
-local due = redis.call('ZSCORE', queue_key(list_of(record), host), id)
-if due then return { record, 'queued', tonumber(due), deaths } end
+local score = redis.call('ZSCORE', queue_key(list_of(record), host), id)
+if score then return { record, 'queued', due_of(score), deaths } end
 return { record, 'retired', -1, deaths }

@@ -63,16 +63,17 @@ end
 
 local low = power_below(buckets)
 
+local BUCKET = NS .. 'r:'
 local function bucket_key(id)
   local hash = struct.unpack('>I4', id)
   local bucket = hash % (low * 2)
   if bucket >= buckets then bucket = hash % low end
-  return NS .. 'r:' .. bucket
+  return BUCKET .. string.format('%d', bucket) -- twice as fast as what Lua makes of a number by itself
 end
 
 -- Splits the next bucket in turn: about half of its records move to the new last one.
 local function split()
-  local source, target = NS .. 'r:' .. (buckets - low), NS .. 'r:' .. buckets
+  local source, target = BUCKET .. (buckets - low), BUCKET .. buckets
   local entries = redis.call('HGETALL', source)
   local moved, ids = {}, {}
   for i = 1, #entries, 2 do
@@ -104,18 +105,37 @@ end
 local function level_of(record) return string.byte(record, 1) end
 local function list_of(record) return string.byte(record, 2) end
 
--- An owner is token (8 bytes), host (8), list (1 digit), alone (1 digit), due time. It may be missing where
+-- A queue's score is the due time less level/256 ms: so `discover` sees in the queue alone that a URL is known,
+-- at that level or a higher one.
+local fractions = {} -- level → the fraction of its scores
+local function score_of(due, level)
+  if level == 0 then return string.format('%d', due) end
+  local fraction = fractions[level] or string.sub(string.format('%.8f', 1 - level / 256), 2)
+  fractions[level] = fraction
+  return string.format('%d', due - 1) .. fraction
+end
+
+local function due_of(score) return math.ceil(tonumber(score)) end
+
+local function least_level(score)
+  local number = tonumber(score)
+  return (math.ceil(number) - number) * 256
+end
+
+-- An owner is token (8 bytes), host (8), list (1 digit), alone (1 digit), score. It may be missing where
 -- a server evicts keys against all advice: its page comes to rest, and the others go on.
-local function pack_owner(token, host, list, alone, due) return token .. host .. list .. alone .. due end
+local function pack_owner(token, host, list, alone, score) return token .. host .. list .. alone .. score end
+local function token_of(owner) return string.sub(owner, 1, 8) end
+local function host_of(owner) return string.sub(owner, 9, 16) end
 
 local function unpack_owner(owner)
   if not owner then return nil end
   return {
-    token = string.sub(owner, 1, 8),
-    host = string.sub(owner, 9, 16),
+    token = token_of(owner),
+    host = host_of(owner),
     list = tonumber(string.sub(owner, 17, 17)),
     alone = string.sub(owner, 18, 18) == '1',
-    due = string.sub(owner, 19),
+    score = string.sub(owner, 19),
   }
 end
 
@@ -161,8 +181,8 @@ local function free_host(host, tokens, now, since, default_gap)
   return next_time, gap
 end
 
-local function enqueue(id, host, list, due)
-  redis.call('ZADD', queue_key(list, host), due, id)
+local function enqueue(id, host, record, due)
+  redis.call('ZADD', queue_key(list_of(record), host), score_of(due, level_of(record)), id)
 end
 
 -- The lease of `id` if `token` still holds it, else nil.
@@ -180,5 +200,5 @@ end
 local function make_suspect(id, lease, now)
   redis.call('ZREM', LEASES, id)
   redis.call('ZADD', SUSPECTS, now, id)
-  redis.call('HSET', OWNERS, id, pack_owner('suspect-', lease.host, lease.list, '0', lease.due))
+  redis.call('HSET', OWNERS, id, pack_owner('suspect-', lease.host, lease.list, '0', lease.score))
 end

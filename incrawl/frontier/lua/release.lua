@@ -13,7 +13,7 @@ if lease.alone and delay < 0 then
 else
   drop_lease(id)
   local record = redis.call('HGET', bucket_key(id), id)
-  enqueue(id, lease.host, list_of(record), delay >= 0 and now + delay or lease.due)
+  enqueue(id, lease.host, record, delay >= 0 and now + delay or due_of(lease.score))
 end
 rescore(lease.host, free_at, now)
 return 1

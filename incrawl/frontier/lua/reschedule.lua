@@ -13,7 +13,7 @@ redis.call('HDEL', DEATHS, id)
 redis.call('HDEL', QUARANTINE, id)
 local list = list_of(record)
 redis.call('ZREM', queue_key(list, host), id)
-if delay > 0 then enqueue(id, host, list, now + delay) end
-if delay == 0 then enqueue(id, host, list, math.min(now, tonumber(redis.call('HGET', META, 'horizon') or now))) end
+if delay > 0 then enqueue(id, host, record, now + delay) end
+if delay == 0 then enqueue(id, host, record, math.min(now, tonumber(redis.call('HGET', META, 'horizon') or now))) end
 rescore_list(list, host, (host_state(host, 0)), now)
 return 1
