@@ -6,6 +6,8 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, cast
 
+import msgpack
+
 from incrawl.core.records import UrlRecord
 from incrawl.frontier import keys
 from incrawl.frontier.frontier import Frontier
@@ -95,16 +97,25 @@ async def amend(frontier: Frontier, before: UrlRecord, **changes: Any) -> bool:
 async def buckets(frontier: Frontier) -> AsyncIterator[tuple[int, dict[bytes, bytes]]]:
     """All records as they are kept, for batch jobs: a partition, and URL id → packed record.
 
-    Those added meanwhile may be missing, and one that moves meanwhile may come twice; none that was
-    known before is missed.
+    Those added meanwhile may be missing; none that was known before is, and none comes twice.
     """
     for partition in range(frontier.partitions):
-        prefix = keys.namespace_prefix(partition, frontier.namespace)
-        number = 0
-        # A bucket that is split hands records to a later one only, so going up never misses any.
-        while number < int(await frontier.client.hget(keys.meta(prefix), b"buckets") or 1):
-            yield partition, await frontier.client.hgetall(keys.bucket(prefix, number))
-            number += 1
+        async for bucket in _buckets_of(frontier, partition):
+            yield partition, bucket
+
+
+async def _buckets_of(frontier: Frontier, partition: int) -> AsyncIterator[dict[bytes, bytes]]:
+    """A bucket that is split hands records to a later one only, so going up misses none."""
+    counts: list[int] = []  # buckets there were when each one was read; 0: it was passed over
+    existing = 1
+    while (number := len(counts)) < existing:
+        existing, packed = await frontier.run("read_bucket", partition, number)
+        # What was split off a bucket after that had been read, has been read there.
+        is_known = number > 0 and counts[number - (1 << number.bit_length() - 1)] <= number
+        counts.append(0 if is_known else existing)
+        if not is_known:
+            words = msgpack.unpackb(packed, raw=True)
+            yield dict(zip(words[::2], words[1::2], strict=True))
 
 
 async def records(frontier: Frontier) -> AsyncIterator[UrlRecord]:
@@ -138,10 +149,10 @@ async def due_urls(frontier: Frontier, limit: int) -> AsyncIterator[tuple[str, f
             for host_id in await client.zrange(keys.ready(prefix, list_), 0, -1):
                 queue = keys.queue(prefix, list_, host_id)
                 entries = await client.zrangebyscore(queue, "-inf", now_ms, 0, left, withscores=True)
-                for url_id, due_ms in entries:
+                for url_id, score in entries:
                     packed = await frontier.run("look", partition, url_id, host_id)
                     if packed is not None:
-                        yield unpack(packed[0]).url, due_ms / 1000
+                        yield unpack(packed[0]).url, keys.due_of(score)
                         left -= 1
                     if left <= 0:
                         return
@@ -193,7 +204,7 @@ async def _queues(frontier: Frontier, partition: int) -> AsyncIterator[dict[byte
 
 def _waiting(replies: Sequence[Any]) -> _Waiting:
     """From the replies of one host: for each list its length, how many are due, its head."""
-    heads = [head[0][1] / 1000 for head in replies[2::3] if head]
+    heads = [keys.due_of(head[0][1]) for head in replies[2::3] if head]
     return _Waiting(sum(replies[0::3]), sum(replies[1::3]), min(heads, default=None))
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -22,6 +22,7 @@ from incrawl.frontier.adoption import NEVER, QUARANTINED, Adopted
 from incrawl.frontier.frontier import Frontier
 from incrawl.frontier.operations import Known
 from incrawl.frontier.packing import pack, unpack
+from incrawl.recovery.seen_ids import SeenIds
 
 SCHEMA = 1
 KIND = "incrawl frontier"
@@ -51,16 +52,29 @@ Entry = Adopted | Hold
 
 
 async def entries_of(frontier: Frontier) -> AsyncIterator[Entry]:
-    """All pages and held hosts of a frontier that may be in use: each page as it is when it is read."""
-    now = frontier.now()
+    """All pages and held hosts of a frontier that may be in use: each page as it is when it is read.
+
+    A page that is read after its visit may have links that became known behind the reader's back. They are
+    found by going through once more, and pages that were visited meanwhile are visited again.
+    """
+    now, seen = frontier.now(), SeenIds()
     async for _, bucket in operations.buckets(frontier):
-        urls = [unpack(packed).url for packed in bucket.values()]
-        for known in await asyncio.gather(*(operations.look(frontier, url) for url in urls)):
-            if known is not None:
-                yield Adopted(pack(known.record), _due(known, now))
+        for known in await _look_at(frontier, bucket.values()):
+            yield Adopted(pack(known.record), _due(known, now))
+        seen.add(bucket)
+    async for _, bucket in operations.buckets(frontier):
+        unseen = [packed for id_, packed in bucket.items() if id_ not in seen]
+        for known in await _look_at(frontier, unseen):
+            due = _due(known, now)
+            yield Adopted(pack(known.record), round(now * 1000) if known.record.visits else due)
     async for host in operations.hosts(frontier):
         if host.reason and host.next_allowed is not None and host.next_allowed > now:
             yield Hold(host.name, host.next_allowed, host.reason)
+
+
+async def _look_at(frontier: Frontier, records: Iterable[bytes]) -> list[Known]:
+    looks = (operations.look(frontier, unpack(packed).url) for packed in records)
+    return [known for known in await asyncio.gather(*looks) if known is not None]
 
 
 def _due(known: Known, now: float) -> int:
