@@ -2,8 +2,9 @@
 
     python benchmarks/frontier.py [--urls 1000000] [--small 10000]
 
-Speeds depend on the machine, and on who else uses it; CPU times less so. The cost of a lease is given as
-a ratio, too: large frontier to small.
+Speeds depend on the machine, and on who else uses it: the yardstick, a bare write of the same bytes by the
+same client to the same server, tells how fast it was meanwhile. The cost of a lease is given as a ratio,
+too: large frontier to small.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ LEASES = 100
 MADE_AHEAD = 50_000  # URLs whose ids are worked out while the clock stands
 AT_ONCE = 4  # tasks, or calls for each partition, under way: client and server work at the same time
 MANY = 2_000_000  # URLs beyond which not every one is visited by way of lease and complete
+YARDSTICK = 16_000  # records
 SAMPLE = 50_000  # pages that are leased and completed to see how long that takes
 HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for n in range(20))
 
@@ -127,6 +129,22 @@ async def each_in_turn(step: Callable[[list[Find]], Awaitable[Any]], batches: It
 
 async def side_by_side(*tasks: Awaitable[None]) -> None:
     await asyncio.gather(*tasks)
+
+
+async def yardstick(client: Any, cost: Cost) -> None:
+    """What the server and its client need for the least there is: a record into a hash, 100 in a pipeline."""
+
+    async def write(numbers: Iterator[int]) -> None:
+        for first in numbers:
+            pipeline = client.pipeline(transaction=False)
+            for number in range(first, first + LEASES):
+                pipeline.hset(b"yardstick:%d" % (number % 1000), b"%012d" % number, SOME)
+            await pipeline.execute()
+
+    numbers = iter(range(0, YARDSTICK, LEASES))
+    await cost.of(side_by_side(*(write(numbers) for _ in range(AT_ONCE))))
+    cost.count += YARDSTICK
+    await client.delete(*(b"yardstick:%d" % number for number in range(1000)))
 
 
 async def settle(client: Any) -> None:
@@ -225,8 +243,9 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
     idle = await warm_up(client)
-    names = ("new", "known", "both", "lease", "complete", "look", "reserve", "rest")
+    names = ("yardstick", "new", "known", "both", "lease", "complete", "look", "reserve", "rest")
     cost = {name: Cost(client) for name in names}
+    await yardstick(client, cost["yardstick"])
     empty = await used(client)
     await discover(frontier, urls, cost["new"])
     known_bytes = (await used(client) - empty) / urls
@@ -234,7 +253,7 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     await discover(frontier, min(urls, 200_000), cost["known"])
     await work(frontier, min(urls // 2, SAMPLE), cost["lease"], cost["complete"])
     await work_side_by_side(frontier, min(urls // 2, SAMPLE), cost["both"])
-    for name in names[:5]:
+    for name in names[:6]:
         print(f"{urls:,} URLs: {name} {cost[name].row()}", file=sys.stderr)
     if urls <= MANY:
         await work_side_by_side(frontier, urls, cost["rest"])
@@ -262,6 +281,7 @@ def show(results: dict[str, dict[str, Any]]) -> None:
     for urls in results:
         table.add_column(f"{urls} URLs", justify="right")
     rows = {
+        "yardstick: HSET of a record": lambda result: result["yardstick"].row(),
         "discover new URLs": lambda result: result["new"].row(),
         "discover known URLs": lambda result: result["known"].row(),
         "lease": lambda result: result["lease"].row(),

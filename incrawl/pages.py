@@ -47,7 +47,8 @@ def stage_page(repository: Repository, page: Page, moved_to: str = "") -> Staged
     """
     analysis, verdict, visit = page.analysis, page.verdict, page.visit
     assert analysis is not None
-    asked = visit.asked or [(link, "") for link in analysis.links]
+    # Nobody who reads the links later, here or in a rebuild, can tell that they are not to be followed.
+    asked = visit.asked or [(link, "") for link in analysis.links if not page.nofollow]
     sidecar = Sidecar(
         url=moved_to or visit.url,
         time=page.time,

@@ -396,7 +396,7 @@ class FrontierMachine(RuleBasedStateMachine):
         assert expected <= found.time * 1000 <= expected + 5000
         page = self.urls[url]
         queue = keys.queue(self.prefix, page.list, self.frontier.place(url).host.id)
-        page.due = keys.due_of(self.redis.zscore(queue, self.frontier.place(url).id)) * 1000
+        page.due = keys.due_seconds(self.redis.zscore(queue, self.frontier.place(url).id)) * 1000
 
     def leave(self, url: str, now: float) -> None:
         """A visit has ended: its host is closed for the gap."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from crawls import Crawl, Done, short_dir, until
@@ -106,6 +107,24 @@ def told() -> Iterator[Told]:
             )
             process.signal(signal.SIGTERM)
             yield Told(good, liar, other, crawl, process.wait())
+
+
+async def linking(exchange: Exchange) -> None:
+    if "if-none-match" in exchange.seen.headers:
+        await exchange.reply(b"", "304 Not Modified")
+    else:
+        await exchange.reply("<a href=/landing>below</a>", ETag='"1"')
+
+
+def test_a_page_that_is_closer_to_a_seed_now_is_asked_for_whole(state_dir: Path) -> None:
+    """Its links are to be followed further, whether it has changed or not."""
+    with HostileServer({"/": linking, "/landing": landing}) as server:
+        crawl = Crawl(state_dir)
+        crawl.run(urls=f"{server.url('/')} level=0")
+        assert server.paths().count("/landing") == 0
+        done = crawl.run(urls=f"{server.url('/')} level=1")
+        assert done.visits() == {"unchanged": 1, "new": 1}
+        assert conditions(server) == [False, False]
 
 
 def conditions(server: HostileServer, path: str = "/") -> list[bool]:

@@ -155,6 +155,21 @@ async def test_listing_while_buckets_split_misses_none_that_was_known_and_tells_
 
 
 @in_loop
+async def test_a_page_is_given_when_it_is_due_whatever_its_level(bench: Bench) -> None:
+    """Its score lies a little below its due time: nobody who looks in between may put it off."""
+    async with bench.open(continuous=True) as frontier:
+        for level in (0, 1, 5, 255):
+            url = f"{A}{level}"
+            await discover(frontier, url, level=level)
+            [lease] = await take(frontier)
+            assert await finish(frontier, lease, delay=0.03)
+            due = (await known(frontier, url)).time
+            while not await take(frontier):
+                pass
+            assert due is not None and due <= frontier.now() < due + 0.5
+
+
+@in_loop
 async def test_namespaces_have_their_own_records(bench: Bench) -> None:
     async with bench.open("one/spider") as one, bench.open("two/spider") as two:
         await discover(one, A)

@@ -18,7 +18,7 @@ from incrawl.commands.restore import restore_entries
 from incrawl.core.records import UrlRecord
 from incrawl.errors import ServerError
 from incrawl.frontier import keys, operations
-from incrawl.frontier.adoption import Adopted
+from incrawl.frontier.adoption import Adopted, adopt
 from incrawl.frontier.frontier import SCHEMA, Find, Frontier
 from incrawl.frontier.operations import Known
 from incrawl.frontier.packing import unpack
@@ -232,8 +232,32 @@ async def test_a_back_up_has_the_links_of_every_page_that_it_takes_for_visited(b
     found = {unpack(entry.packed).url: entry for entry in entries if isinstance(entry, Adopted)}
     assert found.keys() == {first, second, f"{first}link", f"{first}visited"}
     assert len(entries) == len(found)
-    # Links of one that was visited meanwhile may have been missed again: it is due at once.
+    # Links of one that was visited meanwhile may have been missed again: it is visited as if for the first time.
     assert found[link.record.url].due <= frontier.now() * 1000 < found[second].due
+    assert unpack(found[link.record.url].packed).visits == 0
+
+
+@in_loop
+async def test_a_back_up_has_pages_at_the_level_that_they_were_raised_to_meanwhile(bench: Bench) -> None:
+    async with bench.open(partitions=2) as frontier:
+        first, second = sorted((A, B, C, D), key=lambda url: frontier.place(url).host.partition)[::3]
+        await discover(frontier, first)
+        await discover(frontier, second, level=5)
+        leases = {lease.record.url: lease for lease in await take(frontier)}
+        assert await finish(frontier, leases[first])
+        reading = entries_of(frontier)
+        entries = [await anext(reading)]
+        await discover(frontier, first, level=4)
+        assert await finish(frontier, leases[second])
+        entries += [entry async for entry in reading]
+        bench.wipe()
+    pages = [entry for entry in entries if isinstance(entry, Adopted)]
+    async with bench.open(partitions=2) as frontier:
+        assert await adopt(frontier, pages) == 2
+        assert await adopt(frontier, pages) == 0
+        await frontier.begin()
+        [lease] = await take(frontier)
+        assert (lease.record.url, lease.record.level, lease.record.visits) == (first, 4, 1)
 
 
 def test_a_file_that_is_no_whole_back_up_is_refused(tmp_path: Path) -> None:

@@ -170,6 +170,10 @@ def test_pages_may_ask_not_to_be_kept_or_followed(state_dir: Path) -> None:
             if crawl.known(site.url(path))[0] and crawl.one(site.url(path)).record.document
         }
         assert kept == {"/", "/found", "/nofollow", "/other"}
+        # Nor when the page is the same again, byte by byte.
+        crawl.ask(lambda frontier: operations.reschedule(frontier, site.url("/nofollow"), 0.0))
+        assert crawl.run(urls=site.url("/")).visits()["unchanged"] >= 1
+        assert site.paths().count("/nofollow") == 2 and "/not-found" not in site.paths()
 
 
 def test_429_and_503_hold_the_whole_host(state_dir: Path) -> None:

@@ -38,7 +38,7 @@ async def coming(frontier: Frontier, limit: int) -> list[Coming]:
                     queue = keys.queue(prefix, list_, host)
                     pipeline.zrangebyscore(queue, now_ms, "+inf", 0, limit, withscores=True)
                 for host, entries in zip(chunk, await pipeline.execute(), strict=True):
-                    found += [Coming(keys.due_of(score), partition, id_, host) for id_, score in entries]
+                    found += [Coming(keys.due_seconds(score), partition, id_, host) for id_, score in entries]
                 found = nsmallest(limit, found)
     return found
 

@@ -63,7 +63,7 @@ def queue(prefix: bytes, list_: int, host: bytes) -> bytes:
     return prefix + b"q%d:" % list_ + host
 
 
-def due_of(score: float) -> float:
+def due_seconds(score: float) -> float:
     """The due time, in seconds, of a URL that waits in a queue with this score."""
     return math.ceil(score) / 1000
 

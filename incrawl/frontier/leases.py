@@ -9,8 +9,8 @@ import msgpack
 
 from incrawl.core.records import UrlRecord
 from incrawl.core.urls import host_key
-from incrawl.frontier.keys import due_of
-from incrawl.frontier.packing import RecordError, unpack
+from incrawl.frontier.keys import due_seconds
+from incrawl.frontier.packing import RecordError, level_of, unpack
 from incrawl.frontier.places import HostPlace, UrlPlace
 
 logger = logging.getLogger(__name__)
@@ -59,7 +59,7 @@ class Find:
 
     @property
     def level(self) -> int:
-        return self.packed[0]
+        return level_of(self.packed)
 
 
 def read_leases(token: bytes, partition: int, granted: bytes) -> list[Lease]:
@@ -79,4 +79,4 @@ def _read_lease(
         # Nobody can work on it: left alone, it ends in quarantine.
         logger.exception("The record %s cannot be read", url_id.hex())
         return None
-    return Lease(UrlPlace(url_id, host_place), record, token, due_of(float(score)), bool(suspect))
+    return Lease(UrlPlace(url_id, host_place), record, token, due_seconds(float(score)), bool(suspect))

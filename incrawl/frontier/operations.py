@@ -109,13 +109,13 @@ async def _buckets_of(frontier: Frontier, partition: int) -> AsyncIterator[dict[
     counts: list[int] = []  # buckets there were when each one was read; 0: it was passed over
     existing = 1
     while (number := len(counts)) < existing:
+        if number and counts[number - (1 << number.bit_length() - 1)] <= number:
+            counts.append(0)  # it was split off since that one was read, and has been read there
+            continue
         existing, packed = await frontier.run("read_bucket", partition, number)
-        # What was split off a bucket after that had been read, has been read there.
-        is_known = number > 0 and counts[number - (1 << number.bit_length() - 1)] <= number
-        counts.append(0 if is_known else existing)
-        if not is_known:
-            words = msgpack.unpackb(packed, raw=True)
-            yield dict(zip(words[::2], words[1::2], strict=True))
+        counts.append(existing)
+        words = msgpack.unpackb(packed, raw=True)
+        yield dict(zip(words[::2], words[1::2], strict=True))
 
 
 async def records(frontier: Frontier) -> AsyncIterator[UrlRecord]:
@@ -152,7 +152,7 @@ async def due_urls(frontier: Frontier, limit: int) -> AsyncIterator[tuple[str, f
                 for url_id, score in entries:
                     packed = await frontier.run("look", partition, url_id, host_id)
                     if packed is not None:
-                        yield unpack(packed[0]).url, keys.due_of(score)
+                        yield unpack(packed[0]).url, keys.due_seconds(score)
                         left -= 1
                     if left <= 0:
                         return
@@ -204,7 +204,7 @@ async def _queues(frontier: Frontier, partition: int) -> AsyncIterator[dict[byte
 
 def _waiting(replies: Sequence[Any]) -> _Waiting:
     """From the replies of one host: for each list its length, how many are due, its head."""
-    heads = [keys.due_of(head[0][1]) for head in replies[2::3] if head]
+    heads = [keys.due_seconds(head[0][1]) for head in replies[2::3] if head]
     return _Waiting(sum(replies[0::3]), sum(replies[1::3]), min(heads, default=None))
 
 

@@ -96,6 +96,11 @@ def pack(record: UrlRecord) -> bytes:
     return head + bytes(msgpack.packb([SCHEMA, record.url, *values]))
 
 
+def level_of(data: bytes) -> int:
+    """The level of a packed record."""
+    return data[0]
+
+
 def unpack(data: bytes) -> UrlRecord:
     """The record that `pack` was given, intervals within 0.1 %; raises RecordError."""
     try:

@@ -56,7 +56,8 @@ class ConditionalMiddleware:
             self._worker.count("incrawl/conditional/full")
             return {}
         kept = await asyncio.to_thread(self._worker.repository.sidecar, record.url, record.document)
-        if kept is None:
+        if kept is None or kept.level < record.level:
+            # Found closer to a seed since: its links are to be followed further, so it has to be there.
             return {}
         visit.kept = kept
         trust = await self._worker.trust.of(visit.host)

@@ -9,19 +9,20 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import AsyncIterator, Iterable, Iterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
 import msgpack
 
+from incrawl.core.records import UrlRecord
 from incrawl.errors import IncrawlError
 from incrawl.frontier import operations
 from incrawl.frontier.adoption import NEVER, QUARANTINED, Adopted
 from incrawl.frontier.frontier import Frontier
 from incrawl.frontier.operations import Known
-from incrawl.frontier.packing import pack, unpack
+from incrawl.frontier.packing import level_of, pack, unpack
 from incrawl.recovery.seen_ids import SeenIds
 
 SCHEMA = 1
@@ -54,27 +55,38 @@ Entry = Adopted | Hold
 async def entries_of(frontier: Frontier) -> AsyncIterator[Entry]:
     """All pages and held hosts of a frontier that may be in use: each page as it is when it is read.
 
-    A page that is read after its visit may have links that became known behind the reader's back. They are
-    found by going through once more, and pages that were visited meanwhile are visited again.
+    A page that is read after its visit may have links that became known, or were found closer to a seed,
+    behind the reader's back. They are found by going through once more.
     """
     now, seen = frontier.now(), SeenIds()
     async for _, bucket in operations.buckets(frontier):
-        for known in await _look_at(frontier, bucket.values()):
+        for id_, known in (await _look_at(frontier, bucket)).items():
             yield Adopted(pack(known.record), _due(known, now))
-        seen.add(bucket)
+            seen.add(id_, known.record.level)
     async for _, bucket in operations.buckets(frontier):
-        unseen = [packed for id_, packed in bucket.items() if id_ not in seen]
-        for known in await _look_at(frontier, unseen):
-            due = _due(known, now)
-            yield Adopted(pack(known.record), round(now * 1000) if known.record.visits else due)
+        unseen = {id_: packed for id_, packed in bucket.items() if not seen.has(id_, level_of(packed))}
+        for known in (await _look_at(frontier, unseen)).values():
+            yield _with_its_links_to_find(known, now)
     async for host in operations.hosts(frontier):
         if host.reason and host.next_allowed is not None and host.next_allowed > now:
             yield Hold(host.name, host.next_allowed, host.reason)
 
 
-async def _look_at(frontier: Frontier, records: Iterable[bytes]) -> list[Known]:
-    looks = (operations.look(frontier, unpack(packed).url) for packed in records)
-    return [known for known in await asyncio.gather(*looks) if known is not None]
+async def _look_at(frontier: Frontier, bucket: dict[bytes, bytes]) -> dict[bytes, Known]:
+    looks = (operations.look(frontier, unpack(packed).url) for packed in bucket.values())
+    found = zip(bucket, await asyncio.gather(*looks), strict=True)
+    return {id_: known for id_, known in found if known is not None}
+
+
+def _with_its_links_to_find(known: Known, now: float) -> Adopted:
+    """A page that became known while the frontier was read: if it was visited, too, as if it had not been."""
+    record = known.record
+    if record.visits and not record.barred and known.state != "quarantined":
+        fresh = UrlRecord(
+            record.url, record.level, list=record.list, pl=record.pl, pg=record.pg, request=record.request
+        )
+        return Adopted(pack(fresh), round(now * 1000))
+    return Adopted(pack(record), _due(known, now))
 
 
 def _due(known: Known, now: float) -> int:

@@ -1,30 +1,27 @@
-"""Remembers which URLs a long walk through the frontier has come across."""
+"""Remembers which URLs, at which levels, a walk through the frontier has come across."""
 
 from __future__ import annotations
 
 from array import array
-from collections.abc import Iterable
 
 import numpy as np
 from numpy.typing import NDArray
 
 
 class SeenIds:
-    """URL ids at eight bytes each: there may be many millions. All are added before any is looked for."""
+    """Eight bytes for each: there may be many millions. All are added before any is looked for."""
 
     def __init__(self) -> None:
-        self._hashes = array("Q")
-        self._sorted: NDArray[np.uint64] | None = None
+        self._hashes = array("q")
+        self._sorted: NDArray[np.int64] | None = None
 
-    def add(self, ids: Iterable[bytes]) -> None:
-        self._hashes.extend(map(_short, ids))
+    def add(self, url_id: bytes, level: int) -> None:
+        self._hashes.append(hash((url_id, level)))
 
-    def __contains__(self, id_: bytes) -> bool:
+    def has(self, url_id: bytes, level: int) -> bool:
         if self._sorted is None:
-            self._sorted = np.sort(np.frombuffer(self._hashes, np.uint64))
-        at = int(np.searchsorted(self._sorted, np.uint64(_short(id_))))
-        return at < len(self._sorted) and int(self._sorted[at]) == _short(id_)
-
-
-def _short(url_id: bytes) -> int:
-    return int.from_bytes(url_id[-8:])
+            self._sorted = np.frombuffer(self._hashes or array("q", [0]), np.int64)
+            self._sorted.sort()
+        wanted = hash((url_id, level))
+        at = int(np.searchsorted(self._sorted, wanted))
+        return at < len(self._sorted) and int(self._sorted[at]) == wanted

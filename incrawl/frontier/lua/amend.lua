@@ -8,6 +8,7 @@ if redis.call('ZSCORE', LEASES, id) then return 0 end
 
 local now = clock()
 redis.call('HSET', bucket_key(id), id, after)
+redis.call('HDEL', RAISED, id)
 local from, to = list_of(before), list_of(after)
 local score = redis.call('ZSCORE', queue_key(from, host), id)
 if score and (from ~= to or level_of(before) ~= level_of(after)) then

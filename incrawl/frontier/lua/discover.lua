@@ -9,18 +9,6 @@ if ARGV[1] == '0' then base = tonumber(redis.call('HGET', META, 'horizon') or no
 local finds = cmsgpack.unpack(ARGV[2])
 local new, raised = 0, 0
 
-local function raise(id, host, known, level)
-  redis.call('HSET', bucket_key(id), id, string.char(level) .. string.sub(known, 2))
-  local queue = queue_key(list_of(known), host)
-  if redis.call('ZSCORE', queue, id) then
-    redis.call('ZADD', queue, 'LT', score_of(base - level, level), id)
-  elseif redis.call('HEXISTS', OWNERS, id) == 1 then
-    -- A leased page is requeued by its `complete`, which is told of the greater level here.
-    redis.call('HSET', RAISED, id, level)
-  end
-  raised = raised + 1
-end
-
 -- Lists that have any URLs.
 local lists = {}
 for list = 0, LISTS - 1 do
@@ -58,7 +46,8 @@ local function discover(host, urls)
     else
       local known = redis.call('HGET', bucket_key(id), id)
       if level_of(known) < level then
-        raise(id, host, known, level)
+        raise(id, host, known, level, base - level)
+        raised = raised + 1
         touched[list_of(known)] = true
       end
     end

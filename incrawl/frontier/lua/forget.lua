@@ -9,7 +9,6 @@ if not record then return 0 end
 local now = clock()
 drop_lease(id)
 redis.call('ZREM', SUSPECTS, id)
-redis.call('HDEL', RAISED, id)
 redis.call('HDEL', DEATHS, id)
 redis.call('HDEL', QUARANTINE, id)
 redis.call('ZREM', queue_key(list_of(record), host), id)

@@ -54,7 +54,7 @@ end
 local function take(list, host, heads, gap)
   local entries = {}
   for at = 1, #heads, 2 do
-    if tonumber(heads[at + 1]) > limit then break end
+    if due_of(heads[at + 1]) > limit then break end
     entries[at], entries[at + 1] = heads[at], heads[at + 1]
   end
   local taken, before = #entries / 2, #ids
@@ -87,9 +87,9 @@ local function lease_from(list, share)
       redis.call('ZADD', ready, look_again(free_at, locked, now), host)
     elseif gap > 0 and awaited[host] then
       redis.call('ZADD', ready, now + RECHECK, host)
-    elseif tonumber(heads[2]) > limit then
+    elseif due_of(heads[2]) > limit then
       -- Due again since the run began: the next run's work, and in no one's way until then.
-      redis.call('ZADD', ready, math.max(tonumber(heads[2]), now + RECHECK), host)
+      redis.call('ZADD', ready, math.max(due_of(heads[2]), now + RECHECK), host)
     else
       return take(list, host, heads, gap)
     end
@@ -153,7 +153,7 @@ local function wait_for_held()
     local hosts = redis.call('ZRANGEBYSCORE', ready_key(list), '-inf', now + longest_wait, 'LIMIT', 0, SCAN)
     for _, host in ipairs(hosts) do
       local head = redis.call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
-      local due = head[1] and tonumber(head[2])
+      local due = head[1] and due_of(head[2])
       if due and (due <= limit or continuous) then consider(host, due) end
     end
   end

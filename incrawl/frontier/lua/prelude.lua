@@ -157,7 +157,7 @@ local function rescore_list(list, host, free_at, now)
     redis.call('ZREM', ready, host)
     return
   end
-  local score = math.max(math.min(free_at, now + LONGEST_REST), tonumber(head[2]))
+  local score = math.max(math.min(free_at, now + LONGEST_REST), due_of(head[2]))
   local place = tonumber(redis.call('ZSCORE', ready, host) or 0)
   if place < now + 1 then score = math.max(score, place) end
   redis.call('ZADD', ready, score, host)
@@ -181,6 +181,18 @@ local function free_host(host, tokens, now, since, default_gap)
   return next_time, gap
 end
 
+-- A page was found closer to a seed than it was known: its links have to be followed further, so it is due.
+local function raise(id, host, known, level, due)
+  redis.call('HSET', bucket_key(id), id, string.char(level) .. string.sub(known, 2))
+  local queue = queue_key(list_of(known), host)
+  if redis.call('ZSCORE', queue, id) then
+    redis.call('ZADD', queue, 'LT', score_of(due, level), id)
+  elseif redis.call('HEXISTS', OWNERS, id) == 1 then
+    -- A leased page is requeued by its `complete`, which is told of the greater level here.
+    redis.call('HSET', RAISED, id, level)
+  end
+end
+
 local function enqueue(id, host, record, due)
   redis.call('ZADD', queue_key(list_of(record), host), score_of(due, level_of(record)), id)
 end
@@ -194,6 +206,7 @@ end
 local function drop_lease(id)
   redis.call('ZREM', LEASES, id)
   redis.call('HDEL', OWNERS, id)
+  redis.call('HDEL', RAISED, id)
 end
 
 -- A page that a worker may have died of is given out alone from now on.

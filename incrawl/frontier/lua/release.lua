@@ -13,7 +13,8 @@ if lease.alone and delay < 0 then
 else
   drop_lease(id)
   local record = redis.call('HGET', bucket_key(id), id)
-  enqueue(id, lease.host, record, delay >= 0 and now + delay or due_of(lease.score))
+  -- It may be missing where a server evicts keys against all advice.
+  if record then enqueue(id, lease.host, record, delay >= 0 and now + delay or due_of(lease.score)) end
 end
 rescore(lease.host, free_at, now)
 return 1

@@ -8,7 +8,7 @@ if redis.call('ZSCORE', LEASES, id) then return 2 end
 
 local now = clock()
 redis.call('ZREM', SUSPECTS, id)
-redis.call('HDEL', OWNERS, id)
+drop_lease(id)
 redis.call('HDEL', DEATHS, id)
 redis.call('HDEL', QUARANTINE, id)
 local list = list_of(record)
