@@ -232,7 +232,7 @@ async def test_a_back_up_has_the_links_of_every_page_that_it_takes_for_visited(b
     found = {unpack(entry.packed).url: entry for entry in entries if isinstance(entry, Adopted)}
     assert found.keys() == {first, second, f"{first}link", f"{first}visited"}
     assert len(entries) == len(found)
-    # Links of one that was visited meanwhile may have been missed again: it is visited as if for the first time.
+    # Links of one that was visited meanwhile may be missing: it is visited as if for the first time.
     assert found[link.record.url].due <= frontier.now() * 1000 < found[second].due
     assert unpack(found[link.record.url].packed).visits == 0
 
