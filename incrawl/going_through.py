@@ -62,7 +62,7 @@ class GoingThrough:
             return visit.kept.links
         if record.document is None:
             return ()
-        kept = await asyncio.to_thread(self._worker.repository.sidecar, record.url, record.document)
+        kept = await self._worker.shelf.do(self._worker.repository.sidecar, record.url, record.document)
         return () if kept is None else kept.links
 
     def _leave_new_links(self, visit: PageVisit, known_links: tuple[str, ...]) -> None:

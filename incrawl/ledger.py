@@ -135,7 +135,7 @@ class Ledger:
     async def _discard(self, visit: PageVisit) -> None:
         """Nothing is left of a visit whose page has gone to another worker."""
         if visit.page is not None and visit.page.staged is not None:
-            await asyncio.to_thread(self._worker.repository.discard, visit.page.staged)
+            await self._worker.shelf.do(self._worker.repository.discard, visit.page.staged)
 
     async def _acknowledge(self, visit: PageVisit) -> None:
         try:
@@ -154,7 +154,7 @@ class Ledger:
         self._count(visit, seen.outcome, accepted)
         # From here on the record names the new version: whatever fails now must not take it away.
         if visit.page is not None or visit.record.document is not None:  # else nothing of it is on disk
-            await asyncio.to_thread(self._settle, visit, seen, version is not None and accepted, accepted)
+            await self._settle(visit, seen, version is not None and accepted, accepted)
         if accepted:
             await self._worker.keeper.note_visit(visit.lease.place)
             await self._worker.lessons.learn(visit, seen.outcome)
@@ -179,16 +179,17 @@ class Ledger:
             step = Step(step.record, min(step.delay, visit.look_again_after))
         return seen, version, step
 
-    def _settle(self, visit: PageVisit, seen: Visit, keep: bool, accepted: bool) -> None:
+    async def _settle(self, visit: PageVisit, seen: Visit, keep: bool, accepted: bool) -> None:
         """What the acknowledgement means for the repository."""
-        repository, page, record = self._worker.repository, visit.page, visit.record
+        repository, shelf = self._worker.repository, self._worker.shelf
+        page, record = visit.page, visit.record
         if page is not None and page.staged is not None:
             if keep:
-                repository.promote(page.staged)
+                await shelf.promote(page.staged)
             else:
-                repository.discard(page.staged)
+                await shelf.do(repository.discard, page.staged)
         if accepted and not keep and record.document is not None and not visit.taken_along:
-            repository.note_visit(record.url, record.document, entry_for(visit, seen, repository))
+            await shelf.do(note_visit, visit, seen, repository)
 
     def _count(self, visit: PageVisit, outcome: Outcome, accepted: bool) -> None:
         count = self._worker.count
@@ -244,6 +245,12 @@ class Ledger:
         visit.deadline = 0.0
         self._worker.count("incrawl/lease/lost")
         self.on_end(visit.lease.place.host.partition)
+
+
+def note_visit(visit: PageVisit, seen: Visit, repository: Repository) -> None:
+    record = visit.record
+    assert record.document is not None
+    repository.note_visit(record.url, record.document, entry_for(visit, seen, repository))
 
 
 def entry_for(visit: PageVisit, seen: Visit, repository: Repository) -> VisitEntry:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import logging
 from typing import TYPE_CHECKING
 
@@ -13,7 +12,8 @@ from incrawl.core.elsewhere import level_at
 from incrawl.core.elsewhere import moved_to as where_moved
 from incrawl.items import Page
 from incrawl.page_visit import PageVisit
-from incrawl.repository import Repository, RepositoryError, Sidecar, Staged
+from incrawl.repository import RepositoryError, Sidecar, Staged
+from incrawl.shelf import Shelf
 
 if TYPE_CHECKING:
     from incrawl.worker import Worker
@@ -40,16 +40,21 @@ def page_from(response: Response, request: Request | None, visit: PageVisit, now
     )
 
 
-def stage_page(repository: Repository, page: Page, moved_to: str = "") -> Staged:
-    """Puts a new or changed document and its sidecar on disk. Blocks: call it in a thread.
+async def stage_page(shelf: Shelf, page: Page, moved_to: str = "") -> Staged:
+    """Puts a new or changed document and its sidecar on disk.
 
     `moved_to`: the address that the page and its history go to.
     """
+    return await shelf.stage(sidecar_of(page, moved_to), page.body)
+
+
+def sidecar_of(page: Page, moved_to: str = "") -> Sidecar:
+    """All that is to be remembered of a version besides the document."""
     analysis, verdict, visit = page.analysis, page.verdict, page.visit
     assert analysis is not None
     # Nobody who reads the links later, here or in a rebuild, can tell that they are not to be followed.
     asked = visit.asked or [(link, "") for link in analysis.links if not page.nofollow]
-    sidecar = Sidecar(
+    return Sidecar(
         url=moved_to or visit.url,
         time=page.time,
         outcome=page.outcome,
@@ -76,13 +81,12 @@ def stage_page(repository: Repository, page: Page, moved_to: str = "") -> Staged
         pg=visit.record.pg,
         request=visit.record.request,
     )
-    return repository.stage(sidecar, page.body)
 
 
 async def stage_or_fail(worker: Worker, page: Page) -> None:
     """Stages a page; where the disk does not take it, the visit has failed, and the crawl goes on."""
     try:
-        page.staged = await asyncio.to_thread(stage_page, worker.repository, page)
+        page.staged = await stage_page(worker.shelf, page)
     except RepositoryError as error:
         worker.count("incrawl/documents/failed")
         logger.error("%s", error)

@@ -8,7 +8,6 @@ for it can be written again, so that a worker may die at any point. Counted as `
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -106,17 +105,17 @@ class Twins:
         worker = self._worker
         if page.analysis is None:
             page.analysis = analyse(page.body, url=page.url, encoding=page.encoding)
-        staged = await asyncio.to_thread(stage_page, worker.repository, page, page.moved_to)
+        staged = await stage_page(worker.shelf, page, page.moved_to)
         record = replace(visit.record, url=page.moved_to, elsewhere=None, failures=0)
         record = replace(record, level=level_at(visit.url, page.moved_to, record.level))
         seen = Visit(page.time, page.outcome, page.status, parse_http_date(page.last_modified))
         version = version_of(page, staged)
         step = after_visit(record, seen, version, worker.policy, worker.collection, worker.limits)
         if not await inherit(worker.frontier, step.record, step.delay):
-            await asyncio.to_thread(worker.repository.discard, staged)
+            await worker.shelf.do(worker.repository.discard, staged)
             return False
         # The record names the version: from here on it is there, whatever becomes of this visit.
-        await asyncio.to_thread(worker.repository.promote, staged)
+        await worker.shelf.promote(staged)
         visit.taken_along = True
         worker.count("incrawl/elsewhere/inherited")
         worker.count(f"incrawl/visit/{page.outcome}")
@@ -133,7 +132,7 @@ class Twins:
             return Elsewhere(Relation.CANONICAL, url)  # to be seen when that one has been visited
         if home.record.elsewhere is not None or home.state not in GOING_ON:
             return None
-        if not await asyncio.to_thread(self._say_the_same, visit, home.record):
+        if not await self._worker.shelf.do(self._say_the_same, visit, home.record):
             self._worker.count("incrawl/elsewhere/lies")
             return None
         return Elsewhere(Relation.CANONICAL, url, settled=True)
@@ -155,8 +154,8 @@ class Twins:
             return None
         before = record.elsewhere
         if outcome is Outcome.NEW:
-            site, repository = site_of(record.url), self._worker.repository
-            urls = await asyncio.to_thread(repository.said_before, site, ours.digest, record.url)
+            site, shelf = site_of(record.url), self._worker.shelf
+            urls = await shelf.do(shelf.repository.said_before, site, ours.digest, record.url)
         else:
             is_noted = before is not None and before.relation is Relation.DUPLICATE
             urls = [before.url] if before is not None and is_noted and outcome is not Outcome.CHANGED else []

@@ -30,6 +30,7 @@ from incrawl.purse import Purse
 from incrawl.repository import Repository
 from incrawl.robots_files import RobotsFiles
 from incrawl.seen import SeenLinks
+from incrawl.shelf import Shelf
 from incrawl.sitemap_reader import SitemapReader
 from incrawl.twins import Twins
 
@@ -68,6 +69,7 @@ class Worker:
         self.config = config
         self.count = count  # adds to a stat: count("incrawl/part/outcome", 2)
         self.repository = Repository(config.repository_dir, namespace_of(config, settings, spider))
+        self.shelf = Shelf(self.repository)
         self.policy = policy_from(config)
         self.limits = Limits.from_config(config)
         self.purse: Purse | None = None  # where there is a budget

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import subprocess
 import sys
 from collections import Counter
@@ -126,47 +127,103 @@ def die_at(monkeypatch: pytest.MonkeyPatch, calls: int) -> None:
         monkeypatch.setattr(os, name, guarded(getattr(os, name)))
 
 
-def promote_until_death(repository: Repository, staged: Staged, calls: int) -> bool:
+def promote_until_death(repository: Repository, staged: list[Staged], calls: int) -> bool:
     with pytest.MonkeyPatch.context() as monkeypatch:
         die_at(monkeypatch, calls)
         try:
-            repository.promote(staged)
+            repository.promote_all(staged)
         except Died:
             return True
         return False
 
 
+PAGES = (PAGE, "https://example.com/old/news", "https://example.org/")
+
+
+def versions_of(urls: tuple[str, ...]) -> list[tuple[Sidecar, bytes]]:
+    return [(Sidecar(url=url, time=START, outcome=Outcome.NEW), url.encode()) for url in urls]
+
+
+def staged_by(repository: Repository, urls: tuple[str, ...]) -> list[Staged]:
+    staged = repository.stage_all(versions_of(urls))
+    return [each for each in staged if isinstance(each, Staged)]
+
+
 @pytest.mark.parametrize("again", ["owner", "reader", "sweeper"])
-def test_promoting_goes_on_from_wherever_it_stopped(tmp_path: Path, again: str) -> None:
+@pytest.mark.parametrize("urls", [PAGES[:1], PAGES], ids=["one", "together"])
+def test_promoting_goes_on_from_wherever_it_stopped(
+    tmp_path: Path, urls: tuple[str, ...], again: str
+) -> None:
     deaths, calls = True, 0
     while deaths:
         root = tmp_path / str(calls)
         owner = Repository(root)
-        staged = owner.stage(Sidecar(url=PAGE, time=START, outcome=Outcome.NEW), b"one")
+        staged = staged_by(owner, urls)
         deaths = promote_until_death(owner, staged, calls)
-        run, reader = staged.run, Repository(root)
+        run, reader = staged[0].run, Repository(root)
         if again == "owner":
-            owner.promote(staged)
+            owner.promote_all(staged)
         elif again == "sweeper":
             del staged, owner
-            asyncio.run(reader.sweep(named_by({PAGE: run})))
-        sidecar = reader.sidecar(PAGE, run)
-        assert sidecar is not None
-        assert reader.document(PAGE, run) == b"one"
-        assert [change.url for change in reader.changes()] == [PAGE]
+            asyncio.run(reader.sweep(named_by(dict.fromkeys(urls, run))))
+        for url in urls:
+            assert reader.sidecar(url, run) is not None
+            assert reader.document(url, run) == url.encode()
+        assert sorted(change.url for change in reader.changes()) == sorted(urls)
         calls += 1
     assert calls > 5
 
 
 def test_a_torn_line_of_the_journal_is_told_again(tmp_path: Path) -> None:
     repository = Repository(tmp_path)
-    staged = repository.stage(Sidecar(url=PAGE, time=START, outcome=Outcome.NEW), b"one")
-    # mkdir for the host's folder and the rename of the document go through, then the journal's write.
-    assert promote_until_death(repository, staged, 3)
-    journal = tmp_path / staged.run / "changes.jsonl"
+    staged = staged_by(repository, PAGES)
+    # mkdir for three folders and the renames of the documents go through, then the journal's write.
+    assert promote_until_death(repository, staged, 7)
+    journal = tmp_path / staged[0].run / "changes.jsonl"
     journal.write_bytes(journal.read_bytes()[:-3])
-    repository.promote(staged)
-    assert [change.url for change in repository.changes()] == [PAGE]
+    repository.promote_all(staged)
+    assert sorted(change.url for change in repository.changes()) == sorted(PAGES)
+
+
+def test_staging_many_together_leaves_nothing_where_it_dies(tmp_path: Path) -> None:
+    deaths, calls = True, 0
+    while deaths:
+        repository = Repository(tmp_path / str(calls))
+        with pytest.MonkeyPatch.context() as monkeypatch:
+            die_at(monkeypatch, calls)
+            try:
+                repository.stage_all(versions_of(PAGES))
+                deaths = False
+            except Died:
+                assert set(left_in_staging(tmp_path / str(calls))) <= {"alive"}
+        calls += 1
+    assert calls > 10
+
+
+def test_a_version_that_cannot_be_staged_is_in_nobodys_way(tmp_path: Path) -> None:
+    """One sidecar is longer than a file may be: the disk refuses it and no other."""
+    repository = Repository(tmp_path)
+    before = repository.stage(Sidecar(url="https://example.com/", time=START, outcome=Outcome.NEW), b"")
+    too_long = Sidecar(url=PAGES[1], time=START, outcome=Outcome.NEW, signatures=bytes(5000))
+    first, *_, last = versions_of(PAGES)
+    size = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, size[1]))
+    try:
+        staged = repository.stage_all([first, (too_long, b""), last])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, size)
+    assert [type(each) for each in staged] == [Staged, RepositoryError, Staged]
+    good = [before, *(each for each in staged if isinstance(each, Staged))]
+    assert repository.promote_all(good) == [None, None, None]
+    assert {change.url for change in repository.changes()} == {each.url for each in good}
+
+
+def test_two_versions_of_a_page_staged_together_are_in_two_runs(tmp_path: Path) -> None:
+    repository = Repository(tmp_path)
+    staged = staged_by(repository, (PAGE, PAGES[1], PAGE))
+    assert len({each.run for each in staged if each.url == PAGE}) == 2
+    repository.promote_all(staged)
+    assert Counter(change.url for change in repository.changes()) == {PAGE: 2, PAGES[1]: 1}
 
 
 NO_ROOM = """

@@ -6,7 +6,6 @@ Counted as `incrawl/conditional/sent`, `…/full` (no condition, to check on the
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING
 
 from scrapy.exceptions import DownloadFailedError
@@ -55,7 +54,7 @@ class ConditionalMiddleware:
         if is_full_fetch(record.visits):
             self._worker.count("incrawl/conditional/full")
             return {}
-        kept = await asyncio.to_thread(self._worker.repository.sidecar, record.url, record.document)
+        kept = await self._worker.shelf.do(self._worker.repository.sidecar, record.url, record.document)
         if kept is None or kept.level < record.level:
             # Found closer to a seed since: its links are to be followed further, so it has to be there.
             return {}

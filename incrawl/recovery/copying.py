@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from incrawl.repository import staging
-from incrawl.repository.folders import told
+from incrawl.repository.folders import folder, told
 from incrawl.repository.identity import IDENTITY
 from incrawl.repository.paths import place_of
 from incrawl.repository.runs import STAGING, run_ids
@@ -36,10 +36,10 @@ def copy_repository(source: Path, target: Path) -> int:
 def _files(run: Path) -> Iterator[Path]:
     """Staged files, then documents with their sidecars and visits, then the run's own files."""
     yield from _files_below(run / STAGING)
-    folders = sorted(entry for entry in run.iterdir() if entry.is_dir() and not entry.is_symlink())
-    for folder in folders:
-        if folder.name != STAGING:
-            yield from _files_below(folder)
+    homes = sorted(entry for entry in run.iterdir() if entry.is_dir() and not entry.is_symlink())
+    for home in homes:
+        if home.name != STAGING:
+            yield from _files_below(home)
     yield from (entry for entry in run.iterdir() if entry.is_file() and not entry.is_symlink())
 
 
@@ -68,6 +68,7 @@ def _tidy(target: Path, run: str) -> None:
     """Removes staged copies of versions that have been promoted meanwhile, and copied in their place."""
     if not (target / run / STAGING).is_dir():
         return
-    for staged in list(staging.left_behind(target, run)):
-        if staging.has_version(target, run, place_of(staged.url)):
-            staging.discard(target, staged)
+    with folder(target, [run]) as run_folder:
+        for staged in list(staging.left_behind(target, run)):
+            if staging.has_version(run_folder, place_of(staged.url)):
+                staging.discard(target, staged)

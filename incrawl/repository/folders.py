@@ -40,15 +40,28 @@ def told(root: Path) -> Iterator[None]:
 @contextmanager
 def folder(root: Path, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
     """An open descriptor of a folder below `root`; raises FileNotFoundError where there is none."""
-    descriptor = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    top = os.open(root, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with folder_in(top, parts, create=create) as descriptor:
+            yield descriptor
+    finally:
+        os.close(top)
+
+
+@contextmanager
+def folder_in(above: int, parts: Sequence[str], *, create: bool = False) -> Iterator[int]:
+    """The same below a folder that is open."""
+    descriptor = above
     try:
         for part in parts:
             inner = _enter(part, descriptor, create)
-            os.close(descriptor)
+            if descriptor != above:
+                os.close(descriptor)
             descriptor = inner
         yield descriptor
     finally:
-        os.close(descriptor)
+        if descriptor != above:
+            os.close(descriptor)
 
 
 def _enter(part: str, inside: int, create: bool) -> int:
@@ -75,15 +88,35 @@ def write_new(name: str, data: bytes, inside: int) -> None:
 
     A failure leaves no file.
     """
-    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o666, dir_fd=inside)
+    file = begin_new(name, data, inside)
     try:
-        _write_all(descriptor, data)
-        os.fsync(descriptor)
+        finish_new(file)
     except BaseException:
         remove(name, inside)
         raise
+
+
+def finish_new(file: int) -> None:
+    """Waits until a new file is on the disk, and closes it."""
+    try:
+        os.fsync(file)
     finally:
+        os.close(file)
+
+
+def begin_new(name: str, data: bytes, inside: int) -> int:
+    """The same without the wait: returns the open file, for `finish_new`."""
+    descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o666, dir_fd=inside)
+    try:
+        _write_all(descriptor, data)
+        if hasattr(os, "posix_fadvise"):
+            # Linux starts to write at once: of many files the first wait then takes in nearly all the others.
+            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    except BaseException:
         os.close(descriptor)
+        remove(name, inside)
+        raise
+    return descriptor
 
 
 def read(name: str, inside: int) -> bytes:

@@ -18,12 +18,14 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import Any, TypeVar
 
 from incrawl.repository import sameness, staging
 from incrawl.repository.folders import (
+    RepositoryError,
     append_line,
     folder,
     lines_backwards,
@@ -38,6 +40,8 @@ from incrawl.repository.paths import SIDECAR_ENDING, VISITS_ENDING, place_of
 from incrawl.repository.runs import MAX_AGE, Run, is_run_id, lock_dead, namespace_of, retire, run_ids
 from incrawl.repository.sidecar import Sidecar, VisitEntry
 from incrawl.repository.staging import Staged
+
+Result = TypeVar("Result")
 
 
 class Repository:
@@ -66,17 +70,40 @@ class Repository:
     def stage(self, sidecar: Sidecar, body: bytes) -> Staged:
         """Puts a new version safely on disk, where nobody sees it before `promote`."""
         with told(self.root):
-            while True:
-                run = self._current_run(sidecar.time)
-                staged = staging.write(self.root, run, sidecar, body)
-                if staged is not None:
-                    return staged
-                self._leave(run)
+            [staged] = self._stage([(sidecar, body)])
+            return staged
+
+    def stage_all(self, versions: Sequence[tuple[Sidecar, bytes]]) -> list[Staged | Exception]:
+        """The same for many, with one wait for the disk. One that cannot be staged is in nobody's way."""
+        try:
+            return [*self._stage(versions)]
+        except OSError:
+            return [_outcome(self.stage, *version) for version in versions]
+
+    def _stage(self, versions: Sequence[tuple[Sidecar, bytes]]) -> list[Staged]:
+        staged: dict[int, Staged] = {}
+        while len(staged) < len(versions):
+            left = [number for number in range(len(versions)) if number not in staged]
+            run = self._current_run(versions[left[0]][0].time)
+            written = staging.write(run, [versions[number] for number in left])
+            staged |= {number: each for number, each in zip(left, written, strict=True) if each is not None}
+            if None in written:
+                self._leave(run)  # it has a version of that page
+        return [staged[number] for number in range(len(versions))]
 
     def promote(self, staged: Staged) -> None:
         """Makes an acknowledged version visible. Does nothing if a reader has done so."""
         with told(self.root):
-            staging.promote(self.root, staged)
+            staging.promote(self.root, staged.run, [staged])
+
+    def promote_all(self, versions: Sequence[Staged]) -> list[Exception | None]:
+        """The same for many, with one wait for the disk for each run. For each version what went wrong."""
+        try:
+            for run in {version.run for version in versions}:
+                staging.promote(self.root, run, [version for version in versions if version.run == run])
+        except OSError:
+            return [_outcome(self.promote, version) for version in versions]
+        return [None] * len(versions)
 
     def discard(self, staged: Staged) -> None:
         """Takes a version back whose acknowledgement was refused."""
@@ -204,7 +231,7 @@ class Repository:
             if data is None and ending != VISITS_ENDING:
                 staged = staging.find(self.root, _checked(run), place_of(url))
                 if staged is not None:
-                    staging.promote(self.root, staged)
+                    staging.promote(self.root, run, [staged])
                 data = self._read_final(url, run, ending)
             return data
 
@@ -215,6 +242,13 @@ class Repository:
                 return read(place.name + ending, home)
         except FileNotFoundError:
             return None
+
+
+def _outcome(step: Callable[..., Result], *arguments: Any) -> Result | Exception:
+    try:
+        return step(*arguments)
+    except RepositoryError as error:
+        return error
 
 
 def _checked(run: str) -> str:

@@ -25,12 +25,23 @@ _RUN_ID = re.compile(r"\d{8}T\d{6}Z-[0-9a-f]{4}")
 
 
 class Run:
-    """A run that this process writes; its lock is given back when nobody refers to it any more."""
+    """A run that this process writes; its lock is given back when nobody refers to it any more.
 
-    def __init__(self, run_id: str, started: float, lock: int) -> None:
+    `inside` and `staging` are open descriptors of its folder and of its staging folder.
+    """
+
+    def __init__(self, root: Path, run_id: str, started: float, lock: int) -> None:
         self.id = run_id
         self.started = started
         weakref.finalize(self, os.close, lock)
+        self.inside = self._open(root, [run_id])
+        self.staging = self._open(root, [run_id, STAGING])
+
+    def _open(self, root: Path, parts: list[str]) -> int:
+        with folder(root, parts) as descriptor:
+            ours = os.dup(descriptor)
+        weakref.finalize(self, os.close, ours)
+        return ours
 
     @classmethod
     def begin(cls, root: Path, now: float, namespace: str) -> Run:
@@ -45,7 +56,7 @@ class Run:
                 write_new(FACTS, json.dumps({"namespace": namespace}).encode() + b"\n", inside)
             lock = _lock_new(root, run_id)
             if lock is not None:
-                return cls(run_id, now, lock)
+                return cls(root, run_id, now, lock)
 
 
 def is_run_id(name: str) -> bool:

@@ -9,12 +9,22 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from incrawl.repository.folders import append_line, exists, folder, names, read, remove, write_new
+from incrawl.repository.folders import (
+    append_line,
+    begin_new,
+    exists,
+    finish_new,
+    folder,
+    folder_in,
+    names,
+    read,
+    remove,
+)
 from incrawl.repository.journal import has_line, journal_line, open_journal
 from incrawl.repository.paths import SIDECAR_ENDING, Place, place_of
 from incrawl.repository.runs import ALIVE, STAGING, Run
@@ -27,67 +37,92 @@ class Staged:
 
     run: str
     sidecar: Sidecar
-    keeper: Run | None = field(
-        default=None, repr=False
-    )  # keeps the run's lock; None for a version found on disk
+    # Keeps the run's lock; None for a version found on disk.
+    keeper: Run | None = field(default=None, repr=False)
 
     @property
     def url(self) -> str:
         return self.sidecar.url
 
 
-def write(root: Path, run: Run, sidecar: Sidecar, body: bytes) -> Staged | None:
-    """Puts a version on disk; None if the run has one of this page already. What fails leaves nothing."""
-    place = place_of(sidecar.url)
-    if has_version(root, run.id, place):
-        return None
-    with folder(root, [run.id, STAGING]) as staging, ExitStack() as undo:
-        try:
-            for name, data in ((place.doc_id, body), (place.doc_id + SIDECAR_ENDING, sidecar.pack())):
-                write_new(name, data, staging)
-                undo.callback(remove, name, staging)
-            os.fsync(staging)
-        except FileExistsError:
-            return None
+def write(run: Run, versions: Sequence[tuple[Sidecar, bytes]]) -> list[Staged | None]:
+    """Puts versions on disk, with one wait for all of them; None for one whose page the run has already.
+
+    What fails leaves nothing of any.
+    """
+    with ExitStack() as undo:
+        with ExitStack() as files:
+            staged = [_begin(run, sidecar, body, files, undo) for sidecar, body in versions]
+        os.fsync(run.staging)
         undo.pop_all()
+    return staged
+
+
+def _begin(run: Run, sidecar: Sidecar, body: bytes, files: ExitStack, undo: ExitStack) -> Staged | None:
+    """Writes a version; `files` waits for the disk."""
+    place = place_of(sidecar.url)
+    if has_version(run.inside, place):
+        return None
+    with ExitStack() as undo_this:
+        for name, data in ((place.doc_id, body), (place.doc_id + SIDECAR_ENDING, sidecar.pack())):
+            try:
+                file = begin_new(name, data, run.staging)
+            except FileExistsError:
+                return None
+            undo_this.callback(remove, name, run.staging)
+            files.callback(finish_new, file)
+        undo.callback(undo_this.pop_all().close)
     return Staged(run.id, sidecar, run)
 
 
-def has_version(root: Path, run: str, place: Place) -> bool:
-    with suppress(FileNotFoundError), folder(root, [run, *place.folders]) as home:
+def has_version(run_folder: int, place: Place) -> bool:
+    with suppress(FileNotFoundError), folder_in(run_folder, place.folders) as home:
         return exists(place.name, home)
     return False
 
 
-def promote(root: Path, staged: Staged) -> None:
-    """Gives a version its final name and its line in the journal, once, whoever else tries the same."""
-    place = place_of(staged.url)
-    run, gone = staged.run, suppress(FileNotFoundError)
-    with gone, _locked_journal(root, run) as journal, folder(root, [run, STAGING]) as staging:
-        if not exists(place.doc_id + SIDECAR_ENDING, staging):
+def promote(root: Path, run: str, versions: Iterable[Staged]) -> None:
+    """Gives versions of a run their final names and their lines in the journal, once, whoever else tries
+    the same. What was interrupted can be done again."""
+    places = {place_of(version.url): version.sidecar for version in versions}
+    with ExitStack() as stack:
+        try:
+            run_folder = stack.enter_context(folder(root, [run]))
+            journal = stack.enter_context(_locked_journal(run_folder))
+            staging = stack.enter_context(folder_in(run_folder, [STAGING]))
+        except FileNotFoundError:
             return
-        with folder(root, [run, *place.folders], create=True) as home:
-            _move_and_tell(staged, place, staging, home, journal)
+        homes = {
+            folders: stack.enter_context(folder_in(run_folder, folders, create=True))
+            for folders in {place.folders for place in places}
+        }
+        news = [place for place in places if _is_news(place, staging, homes[place.folders], journal)]
+        if news:
+            append_line(b"\n".join(journal_line(places[place], place.doc_id) for place in news), journal)
+            os.fsync(journal)
+        for place in places:
+            final = place.name + SIDECAR_ENDING
+            _rename(place.doc_id + SIDECAR_ENDING, staging, final, homes[place.folders])
+
+
+def _is_news(place: Place, staging: int, home: int, journal: int) -> bool:
+    """Moves a document; whether the journal has to tell of it.
+
+    Only a version whose document has moved before, and whose sidecar has not, may lack its line.
+    """
+    if _rename(place.doc_id, staging, place.name, home):
+        return True
+    return exists(place.doc_id + SIDECAR_ENDING, staging) and not has_line(place.doc_id, journal)
 
 
 @contextmanager
-def _locked_journal(root: Path, run: str) -> Iterator[int]:
-    with folder(root, [run]) as run_folder:
-        journal = open_journal(run_folder)
+def _locked_journal(run_folder: int) -> Iterator[int]:
+    journal = open_journal(run_folder)
     try:
         fcntl.flock(journal, fcntl.LOCK_EX)
         yield journal
     finally:
         os.close(journal)
-
-
-def _move_and_tell(staged: Staged, place: Place, staging: int, home: int, journal: int) -> None:
-    """Document, journal, sidecar. Only a version whose document has moved before can have its line."""
-    moved = _rename(place.doc_id, staging, place.name, home)
-    if moved or not has_line(place.doc_id, journal):
-        append_line(journal_line(staged.sidecar, place.doc_id), journal)
-        os.fsync(journal)
-    _rename(place.doc_id + SIDECAR_ENDING, staging, place.name + SIDECAR_ENDING, home)
 
 
 def _rename(name: str, staging: int, final: str, home: int) -> bool:
