@@ -167,14 +167,18 @@ async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> N
 
 
 async def work_side_by_side(frontier: Frontier, count: int, cost: Cost) -> None:
-    """The same without waiting for each other: while some pages are leased, others are completed."""
-
-    async def work_on(partition: int) -> None:
-        while cost.count < count and (leases := (await frontier.lease(partition, LEASES)).leases):
-            cost.count += len(leases)
-            await frontier.complete_all(endings(leases))
-
-    await cost.of(side_by_side(*map(work_on, [*range(frontier.partitions)] * AT_ONCE)))
+    """The same at the same time: while the next pages are leased, those before them are completed."""
+    calls = [*range(frontier.partitions)] * AT_ONCE
+    leases: list[Lease] = []
+    while cost.count < count:
+        ended = endings(leases)  # what the pages' visits have found: made while the clock stands
+        asked = (frontier.lease(partition, LEASES) for partition in calls)
+        *grants, _ = await cost.of(asyncio.gather(*asked, frontier.complete_all(ended)))
+        leases = [each for grant in grants for each in grant.leases]
+        cost.count += len(ended)
+        if not ended and not leases:
+            return  # no more pages are due
+    await frontier.complete_all(endings(leases))
 
 
 def endings(leases: list[Lease]) -> list[Ending]:

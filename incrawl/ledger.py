@@ -11,7 +11,6 @@ import asyncio
 import logging
 import time
 from collections.abc import Callable, Coroutine
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -174,7 +173,7 @@ class Ledger:
         version = _version(page) if outcome in BROUGHT else None
         step = after_visit(visit.record, seen, version, worker.policy, worker.collection, worker.limits)
         if visit.barred_by and not visit.failed:
-            step = Step(replace(step.record, barred=visit.barred_by), None)
+            step = Step(step.record._replace(barred=visit.barred_by), None)
         elif visit.look_again_after is not None and step.delay is not None and not visit.failed:
             step = Step(step.record, min(step.delay, visit.look_again_after))
         return seen, version, step

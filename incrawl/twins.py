@@ -106,8 +106,8 @@ class Twins:
         if page.analysis is None:
             page.analysis = analyse(page.body, url=page.url, encoding=page.encoding)
         staged = await stage_page(worker.shelf, page, page.moved_to)
-        record = replace(visit.record, url=page.moved_to, elsewhere=None, failures=0)
-        record = replace(record, level=level_at(visit.url, page.moved_to, record.level))
+        record = visit.record._replace(url=page.moved_to, elsewhere=None, failures=0)
+        record = record._replace(level=level_at(visit.url, page.moved_to, record.level))
         seen = Visit(page.time, page.outcome, page.status, parse_http_date(page.last_modified))
         version = version_of(page, staged)
         step = after_visit(record, seen, version, worker.policy, worker.collection, worker.limits)

@@ -10,7 +10,7 @@ next due time  refresh time, moved a little so that no page is asked for at the 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from incrawl.core.records import MISSED, Outcome, UrlRecord, Visit
 from incrawl.core.refresh.policy import Collection, Limits, RefreshPolicy, SetsDueTime
@@ -53,15 +53,13 @@ def after_visit(
     """The one place where a visit's outcome turns into a record and a next due time."""
     record = before.counted(visit)
     if version is not None:
-        record = replace(
-            record,
+        record = record._replace(
             document=version.document,
             fingerprint=version.fingerprint,
             size=version.size,
             type=version.type,
         )
-    record = replace(
-        record,
+    record = record._replace(
         refresh_time=policy.next_refresh(record, visit, collection),
         recrawl_threshold=next_threshold(record.recrawl_threshold, visit.internal_changes),
     )

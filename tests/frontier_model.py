@@ -10,7 +10,7 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import redis
@@ -184,7 +184,7 @@ class FrontierMachine(RuleBasedStateMachine):
             return
         url, held = lease.record.url, self.holds(lease)
         self.marks += 1
-        record = replace(lease.record, visits=lease.record.visits + 1, document=f"mark-{self.marks}")
+        record = lease.record._replace(visits=lease.record.visits + 1, document=f"mark-{self.marks}")
         done = self.run(self.frontier.complete(lease, record, delay=delay, since_response=0.0))
         assert done is held
         if twice:

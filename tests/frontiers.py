@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import AsyncIterator, Callable, Coroutine, Iterator
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import wraps
 from pathlib import Path
 from typing import Any, ParamSpec
@@ -236,7 +236,7 @@ async def take(frontier: Frontier, count: int = 100, *, alone: bool = False) -> 
 
 async def finish(frontier: Frontier, lease: Lease, delay: float | None = 1000.0, **fields: Any) -> bool:
     """A visit's end: the record with one visit more, due again after `delay`."""
-    record = replace(lease.record, visits=lease.record.visits + 1, last_crawl=frontier.now(), **fields)
+    record = lease.record._replace(visits=lease.record.visits + 1, last_crawl=frontier.now(), **fields)
     return await frontier.complete(lease, record, delay=delay, since_response=0.0)
 
 

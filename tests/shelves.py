@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,7 +47,7 @@ class Shelf:
             await frontier.begin()
             leases = await take_all(frontier)
             after = [
-                replace(lease.record, document=self.store(lease.record, pages[lease.record.url], **facts))
+                lease.record._replace(document=self.store(lease.record, pages[lease.record.url], **facts))
                 for lease in leases
             ]
             await asyncio.gather(

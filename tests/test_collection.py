@@ -173,7 +173,7 @@ def test_a_page_that_is_being_visited_is_waited_for_or_left_to_the_next_ranking(
         assert ranked.written.amended.busy == 1
         job = asyncio.create_task(RankingJob(frontier, shelf.repository).run())
         await asyncio.sleep(0.5)
-        await frontier.complete(lease, replace(lease.record, visits=9), delay=60.0, since_response=None)
+        await frontier.complete(lease, lease.record._replace(visits=9), delay=60.0, since_response=None)
         assert (await job).written.amended == Amended(1, 0)
         known = await operations.look(frontier, page(1))
         assert known is not None
@@ -330,7 +330,7 @@ async def test_the_job_runs_on_a_cluster_too(bench: Bench, tmp_path: Path) -> No
             staged = repository.stage(sidecar, b"<p>A page</p>")
             repository.promote(staged)
             await frontier.complete(
-                lease, replace(lease.record, document=staged.run, visits=1), delay=60.0, since_response=None
+                lease, lease.record._replace(document=staged.run, visits=1), delay=60.0, since_response=None
             )
         ranked = await RankingJob(frontier, repository, size=8).run()
         assert ranked.exchange is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -148,7 +147,7 @@ def test_gone_pages_and_pages_with_a_worker_are_not_moved(shelf: Shelf) -> None:
     async def work(frontier: Frontier) -> None:
         await operations.reschedule(frontier, page(0), 0.0)
         [gone] = await take_all(frontier)
-        record = replace(gone.record, failures=3, visits=3)
+        record = gone.record._replace(failures=3, visits=3)
         await frontier.complete(gone, record, delay=None, since_response=None)
         await operations.reschedule(frontier, page(4), 0.0)
         [_] = await take_all(frontier)
@@ -166,7 +165,7 @@ def test_a_failing_page_that_leaves_may_come_back(shelf: Shelf) -> None:
     async def fail(frontier: Frontier) -> None:
         await operations.reschedule(frontier, page(0), 0.0)
         [lease] = await take_all(frontier)
-        await frontier.complete(lease, replace(lease.record, failures=2), delay=60.0, since_response=None)
+        await frontier.complete(lease, lease.record._replace(failures=2), delay=60.0, since_response=None)
 
     shelf.ask(fail)
     shelf.rank(size=1)

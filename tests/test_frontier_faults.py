@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from frontiers import LEASE, Bench, advance, discover, in_loop, known, take, urls
 from redis.asyncio import RedisCluster
 
@@ -20,15 +18,15 @@ async def test_a_version_whose_answer_was_lost_is_ours_although_another_worker_c
     async with bench.open() as frontier:
         await discover(frontier, A)
         [lease] = await take(frontier)
-        record = replace(lease.record, visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
+        record = lease.record._replace(visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
         assert await frontier.complete(lease, record, delay=0, since_response=None)
         await frontier.begin()
         [other] = await take(frontier)
-        failed = replace(other.record, visits=2, failures=1)
+        failed = other.record._replace(visits=2, failures=1)
         assert await frontier.complete(other, failed, delay=100, since_response=None)
         assert await frontier.complete(lease, record, delay=0, since_response=None)
         assert (await known(frontier, A)).record.visits == 2
-        assert not await frontier.complete(other, replace(failed, visits=3), delay=0, since_response=None)
+        assert not await frontier.complete(other, failed._replace(visits=3), delay=0, since_response=None)
 
 
 @in_loop

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 
 import msgpack
 import pytest
@@ -256,7 +255,7 @@ async def test_complete_sent_twice_counts_once(bench: Bench) -> None:
     async with bench.open() as frontier:
         await discover(frontier, A)
         [lease] = await take(frontier)
-        record = replace(lease.record, visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
+        record = lease.record._replace(visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
         for _ in range(2):  # the answer to the first was lost
             assert await frontier.complete(lease, record, delay=100, since_response=None)
         due = (await known(frontier, A)).time
@@ -268,7 +267,7 @@ async def test_a_lost_answer_is_recognised_although_the_record_was_amended_since
     async with bench.open() as frontier:
         await discover(frontier, A)
         [lease] = await take(frontier)
-        record = replace(lease.record, visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
+        record = lease.record._replace(visits=1, last_crawl=frontier.now(), document="20260101T000000Z-aaaa")
         assert await frontier.complete(lease, record, delay=100, since_response=None)
         await discover(frontier, A, level=3)
         assert await operations.amend(frontier, (await known(frontier, A)).record, rank=2.0)
@@ -390,6 +389,6 @@ async def test_a_late_failure_is_refused_although_another_worker_has_failed_alik
         await die(frontier)
         await take(frontier, 0)
         [again] = await take(frontier, alone=True)
-        failed = replace(late.record, visits=1, failures=1)
+        failed = late.record._replace(visits=1, failures=1)
         assert await frontier.complete(again, failed, delay=5.0, since_response=0.0)
         assert not await frontier.complete(late, failed, delay=5.0, since_response=0.0)

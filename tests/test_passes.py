@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from incrawl.core.passes import passes_left, until_pass
@@ -84,6 +82,6 @@ def test_failures_are_tried_again_by_rules_of_their_own() -> None:
     step = after_visit(record, Visit(DAY, Outcome.FAILED), None, FREQUENCY, Collection(), LIMITS)
     assert step.delay == LIMITS.minimum
     gone = after_visit(
-        replace(record, failures=2), Visit(DAY, Outcome.GONE, 404), None, FREQUENCY, Collection(), LIMITS
+        record._replace(failures=2), Visit(DAY, Outcome.GONE, 404), None, FREQUENCY, Collection(), LIMITS
     )
     assert gone.delay is None

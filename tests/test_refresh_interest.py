@@ -1,7 +1,5 @@
 """Eq. 3 and 4 of paper 001."""
 
-from dataclasses import replace
-
 import pytest
 
 from incrawl.core.records import Observation, Outcome, UrlRecord, Visit
@@ -16,7 +14,7 @@ CHANGED_17_OF_20 = UrlRecord(
 
 
 def after(policy: Interest, interest: float | None, outcome: Outcome = Outcome.CHANGED) -> float:
-    record = replace(CHANGED_17_OF_20, interest=interest)
+    record = CHANGED_17_OF_20._replace(interest=interest)
     return policy.next_refresh(record, Visit(1000.0, outcome), Collection())
 
 

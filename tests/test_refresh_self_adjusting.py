@@ -1,7 +1,5 @@
 """Eq. 1 and 2 of paper 000, with its worked figures, and what the paper leaves to the reader."""
 
-from dataclasses import replace
-
 import pytest
 
 from incrawl.core.records import Observation, Outcome, UrlRecord, Visit
@@ -38,13 +36,13 @@ def test_nothing_moves_between_and_at_the_thresholds(pc):
 def test_thresholds_of_the_record_come_before_those_of_the_settings():
     record = UrlRecord("http://a/", refresh_time=100.0, history=seen(6, 10), pl=0.1, pg=0.5)
     assert after(record, Outcome.CHANGED, SelfAdjusting(WIDE)) == pytest.approx(80.0)
-    assert after(replace(record, pl=None, pg=None), Outcome.CHANGED, SelfAdjusting(WIDE)) == 100.0
+    assert after(record._replace(pl=None, pg=None), Outcome.CHANGED, SelfAdjusting(WIDE)) == 100.0
 
 
 def test_first_visit_keeps_the_default_and_a_seeded_refresh_time():
     record = UrlRecord("http://a/").counted(Visit(1000.0, Outcome.NEW))
     assert after(record, Outcome.NEW, SelfAdjusting(WIDE)) == 100.0
-    assert after(replace(record, refresh_time=50.0), Outcome.NEW, SelfAdjusting(WIDE)) == 50.0
+    assert after(record._replace(refresh_time=50.0), Outcome.NEW, SelfAdjusting(WIDE)) == 50.0
 
 
 @pytest.mark.parametrize("outcome", [Outcome.FAILED, Outcome.REFUSED, Outcome.GONE, Outcome.MOVED])
@@ -76,7 +74,7 @@ def test_a_page_settles_where_it_is_found_changed_between_pl_and_pg():
         outcome = Outcome.CHANGED if before // 100 != now // 100 else Outcome.UNCHANGED
         visit = Visit(now, outcome)
         record = record.counted(visit)
-        record = replace(record, refresh_time=policy.next_refresh(record, visit, COLLECTION))
+        record = record._replace(refresh_time=policy.next_refresh(record, visit, COLLECTION))
     assert 0.3 <= record.change_probability() <= 0.7
     assert 30 <= record.refresh_time <= 70
 

@@ -51,7 +51,7 @@ def test_smaller_bound(fr_max, share, expected):
 def test_the_bound_holds_when_the_rule_is_applied_again_and_again():
     record, visit = page(1), Visit(100 * DAY, Outcome.UNCHANGED, internal_changes=0.89)
     for _ in range(5):
-        record = replace(record, refresh_time=POLICY.next_refresh(record, visit, Collection()))
+        record = record._replace(refresh_time=POLICY.next_refresh(record, visit, Collection()))
         assert record.refresh_time == 3 * DAY
 
 

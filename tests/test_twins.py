@@ -6,7 +6,6 @@ import json
 import subprocess
 import sys
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -281,7 +280,7 @@ def test_a_move_that_was_interrupted_is_brought_to_its_end(on: On) -> None:
     told.first()
     told.site.pages |= {"/old": to("/new"), "/new": page(WORDS)}
     told.round()
-    moved = replace(told.known("/old").record, url=told.site.url("/new"), elsewhere=None)
+    moved = told.known("/old").record._replace(url=told.site.url("/new"), elsewhere=None)
     assert told.crawl.ask(lambda frontier: inherit(frontier, moved, 1000.0))
     assert not told.crawl.ask(lambda frontier: inherit(frontier, moved, 0.0)), "it has a history by now"
     told.round()

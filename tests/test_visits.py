@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from incrawl.core.records import Outcome, UrlRecord, Visit
@@ -104,7 +102,7 @@ def test_a_policy_may_say_never() -> None:
 def test_the_time_of_day_moves_from_visit_to_visit_and_from_page_to_page() -> None:
     record = UrlRecord(URL, refresh_time=DAY)
     visit = Visit(NOW, Outcome.UNCHANGED)
-    delays = {next_delay(replace(record, visits=number), visit, LIMITS) for number in range(50)}
+    delays = {next_delay(record._replace(visits=number), visit, LIMITS) for number in range(50)}
     assert len(delays) == 50
     assert all(delay is not None and abs(delay - DAY) <= JITTER * DAY for delay in delays)
     shifts = [shift(UrlRecord(f"{URL}{number}")) for number in range(500)]

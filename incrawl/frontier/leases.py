@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import msgpack
 
@@ -18,8 +19,7 @@ logger = logging.getLogger(__name__)
 WORDS = 5  # that a script gives for each lease
 
 
-@dataclass(frozen=True, slots=True)
-class Lease:
+class Lease(NamedTuple):
     """A URL that belongs to this worker until it is completed, released or expired."""
 
     place: UrlPlace
@@ -29,8 +29,7 @@ class Lease:
     suspect: bool  # an earlier worker let it expire: it is to be worked on alone
 
 
-@dataclass(frozen=True, slots=True)
-class Ending:
+class Ending(NamedTuple):
     """How a visit ended, for `complete_all`."""
 
     lease: Lease
@@ -49,8 +48,7 @@ class Grant:
     suspects: int  # 1 if a suspect may be had now
 
 
-@dataclass(frozen=True, slots=True)
-class Find:
+class Find(NamedTuple):
     """A URL to be made known, with the record it starts from, packed."""
 
     url: str

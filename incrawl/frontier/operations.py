@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, cast
 
 import msgpack
@@ -82,7 +82,7 @@ async def amend(frontier: Frontier, before: UrlRecord, **changes: Any) -> bool:
     """Changes fields of a record if it still is `before`; False when a visit came in between."""
     place = place_url(before.url, frontier.partitions)
     where = (place.host.partition, place.id, place.host.id)
-    after = pack(replace(before, **changes))
+    after = pack(before._replace(**changes))
     if await frontier.run("amend", *where, pack(before), after):
         return True
     known = await frontier.run("look", *where)

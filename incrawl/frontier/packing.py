@@ -32,29 +32,9 @@ _TYPE_CODES = {name: code for code, name in enumerate(_TYPES)}
 _STEPS_PER_E = 32767 / math.log(1e12)
 _LEAST = 1e-3
 
-_DEFAULTS: tuple[Any, ...] = (
-    None,
-    None,
-    None,
-    b"",
-    0,
-    0,
-    0,
-    0,
-    0,
-    b"",
-    None,
-    None,
-    0,
-    0,
-    None,
-    None,
-    "",
-    None,
-    None,
-    None,
-    "",
-)
+_USUAL: tuple[Any, ...] = (None, None, None, b"", 0, 0, 0, 0, 0, b"")
+_RARE: tuple[Any, ...] = (None, None, 0, 0, None, None, "", None, None, None, "")
+_DEFAULTS = _USUAL + _RARE
 
 
 class RecordError(ServerError):
@@ -78,6 +58,8 @@ def pack(record: UrlRecord) -> bytes:
         record.changes,
         record.failures,
         _pack_history(record.history),
+    ]
+    rare = (
         record.pl,
         record.pg,
         record.fr,
@@ -89,9 +71,11 @@ def pack(record: UrlRecord) -> bytes:
         _pack_older(record.older),
         _pack_elsewhere(record.elsewhere),
         record.barred,
-    ]
+    )
+    if rare != _RARE:
+        values += rare
     while values and values[-1] == _DEFAULTS[len(values) - 1]:
-        values.pop()
+        del values[-1]
     head = bytes((min(max(record.level, 0), MAX_LEVEL), record.list))
     return head + bytes(msgpack.packb([SCHEMA, record.url, *values]))
 
@@ -113,34 +97,34 @@ def unpack(data: bytes) -> UrlRecord:
 
 
 def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
-    values = [*given, *_DEFAULTS[len(given) :]]
+    values = (*given, *_DEFAULTS[len(given) :])
     refresh, last, document, fingerprint, size, kind, visits, changes, failures, history, *rest = values
     pl, pg, fr, fr_max, interest, rank, request, recrawl_threshold, older, elsewhere, barred = rest[:11]
     return UrlRecord(
-        url=url,
-        level=level,
-        list=list_,
-        refresh_time=_seconds(refresh),
-        last_crawl=_seconds(last),
-        document=document,
-        fingerprint=fingerprint,
-        size=size,
-        type=_TYPES[kind] if isinstance(kind, int) else kind,
-        visits=visits,
-        changes=changes,
-        failures=failures,
-        history=_unpack_history(history),
-        pl=pl,
-        pg=pg,
-        fr=fr,
-        fr_max=fr_max,
-        interest=interest,
-        rank=rank,
-        request=request,
-        recrawl_threshold=recrawl_threshold,
-        older=_unpack_older(older),
-        elsewhere=_unpack_elsewhere(elsewhere),
-        barred=barred,
+        url,
+        level,
+        _seconds(refresh),
+        _seconds(last),
+        pl,
+        pg,
+        document,
+        fingerprint,
+        size,
+        _TYPES[kind] if isinstance(kind, int) else kind,
+        visits,
+        changes,
+        failures,
+        _unpack_history(history),
+        list_,
+        fr,
+        fr_max,
+        interest,
+        rank,
+        request,
+        recrawl_threshold,
+        _unpack_older(older),
+        _unpack_elsewhere(elsewhere),
+        barred,
     )
 
 
@@ -153,12 +137,16 @@ def _seconds(milliseconds: int | None) -> float | None:
 
 
 def _pack_history(history: Sequence[Observation]) -> bytes:
-    codes = [_interval_code(seen.interval) << 1 | seen.changed for seen in history]
-    return struct.pack(f">{len(codes)}H", *codes)
+    return struct.pack(f">{len(history)}H", *map(_observation_code, history))
 
 
 def _unpack_history(data: bytes) -> tuple[Observation, ...]:
     return tuple(map(_observation, struct.unpack(f">{len(data) // 2}H", data)))
+
+
+@lru_cache(maxsize=65536)  # a record's observations are all but one those that were read from it
+def _observation_code(seen: Observation) -> int:
+    return _interval_code(seen.interval) << 1 | seen.changed
 
 
 @lru_cache(maxsize=65536)  # there are no more of them
@@ -194,7 +182,6 @@ def _unpack_elsewhere(text: str | None) -> Elsewhere | None:
     return Elsewhere(_RELATIONS[text[0].lower()], text[1:], text[0].isupper())
 
 
-@lru_cache(maxsize=65536)  # a record's intervals are all but one those that were read from it
 def _interval_code(seconds: float) -> int:
     return min(32767, round(math.log(max(seconds, _LEAST) / _LEAST) * _STEPS_PER_E))
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
+from typing import NamedTuple
 
 from incrawl.core.urls import canonical, host_id, host_key, partition_of, url_id
 
 
-@dataclass(frozen=True, slots=True)
-class HostPlace:
+class HostPlace(NamedTuple):
     name: str
     id: bytes
     partition: int
@@ -21,8 +20,7 @@ def place_host(name: str, partitions: int) -> HostPlace:
     return HostPlace(name, host_id(name), partition_of(name, partitions))
 
 
-@dataclass(frozen=True, slots=True)
-class UrlPlace:
+class UrlPlace(NamedTuple):
     id: bytes
     host: HostPlace
 

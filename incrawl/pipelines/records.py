@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from typing import Any
 
 from scrapy.crawler import Crawler
@@ -82,7 +81,7 @@ def where_it_is(page: Page) -> UrlRecord:
     record = page.visit.record
     if not page.leads_away:
         return record
-    return replace(record, url=page.moved_to, level=level_at(record.url, page.moved_to, record.level))
+    return record._replace(url=page.moved_to, level=level_at(record.url, page.moved_to, record.level))
 
 
 def end_visit(page: Page) -> None:

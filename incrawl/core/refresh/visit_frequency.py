@@ -8,7 +8,7 @@ number of passes until the page is due (`core.passes`).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 from incrawl.core.passes import passes_left, until_pass
@@ -87,7 +87,7 @@ class VisitFrequency:
     def marked(self, record: UrlRecord) -> UrlRecord:
         """The page was crawled: fr starts again from fr_max."""
         fr_max = self.fr_max(record)
-        return replace(record, fr=fr_max, fr_max=fr_max)
+        return record._replace(fr=fr_max, fr_max=fr_max)
 
     def goes_through(self, record: UrlRecord, visit: Visit) -> bool:
         """Whether the links of a *changed* page are gone through: not where it changes all the

@@ -197,7 +197,7 @@ class Simulation:
     def _schedule(self, page: int, visit: Visit) -> None:
         record = self.records[page]
         wait = self.policy.next_refresh(record, visit, self.collection)
-        record = self.records[page] = replace(record, refresh_time=wait)
+        record = self.records[page] = record._replace(refresh_time=wait)
         if wait is None:
             return
         if self._delay is not None:

@@ -4,17 +4,17 @@
 -- Returns for each name 1, or 0 when there was no place left.
 local KEPT = 60000 -- ms
 local key, size, each = NS .. 'places', tonumber(ARGV[1]), tonumber(ARGV[2])
-local before = tonumber(redis.call('GET', key) or 0)
+local before = tonumber(call('GET', key) or 0)
 local taken = before
 local replies = {}
 for at = 3, #ARGV do
   local placed = NS .. 'placed:' .. ARGV[at]
-  local has_place = redis.call('EXISTS', placed) == 1
+  local has_place = call('EXISTS', placed) == 1
   if not has_place and (size < 0 or taken + each <= size) then
-    redis.call('SET', placed, '', 'PX', KEPT)
+    call('SET', placed, '', 'PX', KEPT)
     taken, has_place = taken + each, true
   end
   replies[#replies + 1] = has_place and 1 or 0
 end
-if taken ~= before then redis.call('SET', key, taken) end
+if taken ~= before then call('SET', key, taken) end
 return replies

@@ -6,16 +6,16 @@ local now = clock()
 local new = 0
 
 local function queue(id, host, record, due)
-  if due == -2 then redis.call('HSET', QUARANTINE, id, host .. list_of(record) .. now) end
+  if due == -2 then call('HSET', QUARANTINE, id, host .. list_of(record) .. now) end
   if due >= 0 then enqueue(id, host, record, math.max(1, due)) end
 end
 
 for at = 1, #ARGV, 5 do
   local id, host, name, record, due = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3], tonumber(ARGV[at + 4])
-  local known = redis.call('HGET', bucket_key(id), id)
+  local known = call('HGET', bucket_key(id), id)
   if not known then
-    redis.call('HSET', bucket_key(id), id, record)
-    redis.call('HSETNX', host_key(host), 'name', name)
+    call('HSET', bucket_key(id), id, record)
+    call('HSETNX', host_key(host), 'name', name)
     queue(id, host, record, due)
     new = new + 1
   elseif level_of(known) < level_of(record) then

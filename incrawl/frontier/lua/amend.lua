@@ -3,16 +3,16 @@
 -- ARGV: id, host id, packed record as read, packed record to write.
 -- Returns 1, or 0 when the record has changed, is gone or is leased.
 local id, host, before, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
-if redis.call('HGET', bucket_key(id), id) ~= before then return 0 end
-if redis.call('ZSCORE', LEASES, id) then return 0 end
+if call('HGET', bucket_key(id), id) ~= before then return 0 end
+if call('ZSCORE', LEASES, id) then return 0 end
 
 local now = clock()
-redis.call('HSET', bucket_key(id), id, after)
-redis.call('HDEL', RAISED, id)
+call('HSET', bucket_key(id), id, after)
+call('HDEL', RAISED, id)
 local from, to = list_of(before), list_of(after)
-local score = redis.call('ZSCORE', queue_key(from, host), id)
+local score = call('ZSCORE', queue_key(from, host), id)
 if score and (from ~= to or level_of(before) ~= level_of(after)) then
-  redis.call('ZREM', queue_key(from, host), id)
+  call('ZREM', queue_key(from, host), id)
   enqueue(id, host, after, due_of(score))
   rescore(host, (host_state(host, 0)), now)
 end

@@ -2,5 +2,5 @@
 -- ARGV: (none)
 -- Returns the server's time in ms.
 local now = clock()
-redis.call('HSET', META, 'horizon', now)
+call('HSET', META, 'horizon', now)
 return now

@@ -5,13 +5,13 @@ local host, span = ARGV[1], tonumber(ARGV[3])
 local now = clock()
 local key = host_key(host)
 local ends = now
-redis.call('HSET', key, 'name', ARGV[2])
+call('HSET', key, 'name', ARGV[2])
 if span > 0 then
-  ends = math.max(now + span, tonumber(redis.call('HGET', key, 'next') or 0))
-  redis.call('HSET', key, 'reason', ARGV[4])
+  ends = math.max(now + span, tonumber(call('HGET', key, 'next') or 0))
+  call('HSET', key, 'reason', ARGV[4])
 else
-  redis.call('HDEL', key, 'reason')
+  call('HDEL', key, 'reason')
 end
-redis.call('HSET', key, 'next', ends)
+call('HSET', key, 'next', ends)
 rescore(host, (host_state(host, 0)), now)
 return ends

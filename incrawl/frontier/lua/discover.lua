@@ -5,46 +5,48 @@
 -- Returns {new, raised}.
 local now = clock('rarely')
 local base = now
-if ARGV[1] == '0' then base = tonumber(redis.call('HGET', META, 'horizon') or now) end
+if ARGV[1] == '0' then base = tonumber(call('HGET', META, 'horizon') or now) end
 local finds = cmsgpack.unpack(ARGV[2])
 local new, raised = 0, 0
 
 -- Lists that have any URLs.
 local lists = {}
 for list = 0, LISTS - 1 do
-  if redis.call('EXISTS', ready_key(list)) == 1 then lists[#lists + 1] = list end
+  if call('EXISTS', ready_key(list)) == 1 then lists[#lists + 1] = list end
 end
 
 -- For each URL of a host the score that it waits with; false if it does not wait.
 local function queued_scores(host, urls)
-  local ids = {}
-  for at = 1, #urls, 2 do ids[#ids + 1] = urls[at] end
-  local found = {}
+  local ids, count, found = {}, 0, {}
+  for at = 1, #urls, 2 do
+    count = count + 1
+    ids[count] = urls[at]
+  end
   for _, list in ipairs(lists) do
-    local scores = redis.call('ZMSCORE', queue_key(list, host), unpack(ids))
-    for at = 1, #ids do found[at] = found[at] or scores[at] end
+    local scores = call('ZMSCORE', queue_key(list, host), unpack(ids))
+    for at = 1, count do found[at] = found[at] or scores[at] end
   end
   return found
 end
 
 -- Makes the URLs of a host known; lists in which its first one may be another one now (list → true).
 local function discover(host, urls)
-  local touched, queued = {}, {} -- list → whether; list → {score, id, …}
+  local touched, queued = {}, {} -- list → whether; list → {score, id, …, size = entries in it}
   local scores = queued_scores(host, urls)
   for at = 1, #urls, 2 do
     local id, record, score = urls[at], urls[at + 1], scores[(at + 1) / 2]
     local level = level_of(record)
     if score and least_level(score) >= level then
       -- Known, and waiting: what most links are.
-    elseif redis.call('HSETNX', bucket_key(id), id, record) == 1 then
+    elseif call('HSETNX', bucket_key(id), id, record) == 1 then
       local list = list_of(record)
-      local entries = queued[list] or {}
-      queued[list], touched[list] = entries, true
-      entries[#entries + 1] = score_of(base - level, level)
-      entries[#entries + 1] = id
+      local entries = queued[list] or { size = 0 }
+      local size = entries.size
+      queued[list], touched[list], entries.size = entries, true, size + 2
+      entries[size + 1], entries[size + 2] = score_of(base - level, level), id
       new = new + 1
     else
-      local known = redis.call('HGET', bucket_key(id), id)
+      local known = call('HGET', bucket_key(id), id)
       if level_of(known) < level then
         raise(id, host, known, level, base - level)
         raised = raised + 1
@@ -52,7 +54,7 @@ local function discover(host, urls)
       end
     end
   end
-  for list, entries in pairs(queued) do redis.call('ZADD', queue_key(list, host), unpack(entries)) end
+  for list, entries in pairs(queued) do call('ZADD', queue_key(list, host), unpack(entries)) end
   return touched
 end
 
@@ -60,7 +62,7 @@ for at = 1, #finds, 3 do
   local host = finds[at]
   local touched = discover(host, finds[at + 2])
   if next(touched) then
-    redis.call('HSETNX', host_key(host), 'name', finds[at + 1])
+    call('HSETNX', host_key(host), 'name', finds[at + 1])
     local free_at = host_state(host, 0)
     for list in pairs(touched) do rescore_list(list, host, free_at, now) end
   end

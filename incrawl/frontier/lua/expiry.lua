@@ -9,12 +9,12 @@ local DEATHS_TO_QUARANTINE = 3
 -- A worker that let its lease expire may have been killed by the page. Only a death while the page
 -- was alone with its worker counts against it.
 local function take_back(id, now, default_gap)
-  local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+  local lease = unpack_owner(call('HGET', OWNERS, id))
   if not lease then return drop_lease(id) end
   rescore(lease.host, (free_host(lease.host, { [lease.token] = true }, now, 0, default_gap)), now)
-  if lease.alone and redis.call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
+  if lease.alone and call('HINCRBY', DEATHS, id, 1) >= DEATHS_TO_QUARANTINE then
     drop_lease(id)
-    redis.call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.score)
+    call('HSET', QUARANTINE, id, lease.host .. lease.list .. lease.score)
   else
     make_suspect(id, lease, now)
   end
@@ -23,8 +23,8 @@ end
 -- Takes expired leases back; how many. While the server was away no lease could be renewed, and when its
 -- clock leaps nobody knows: workers, who renew every third of a lease, get half of one to do so.
 local function sweep(now, lease_ms, default_gap)
-  if now - tonumber(redis.call('GET', WOKE) or 0) < lease_ms / 2 then return 0 end
-  local expired = redis.call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
+  if now - tonumber(call('GET', WOKE) or 0) < lease_ms / 2 then return 0 end
+  local expired = call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
   for _, id in ipairs(expired) do take_back(id, now, default_gap) end
   return #expired
 end
@@ -36,9 +36,9 @@ end
 -- Hosts that suspects wait for (host → true). Where a gap is kept, their other pages would take every turn.
 local function awaited_hosts()
   local awaited = {}
-  local suspects = redis.call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
+  local suspects = call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
   if #suspects == 0 then return awaited end
-  for _, owner in ipairs(redis.call('HMGET', OWNERS, unpack(suspects))) do
+  for _, owner in ipairs(call('HMGET', OWNERS, unpack(suspects))) do
     if owner then awaited[unpack_owner(owner).host] = true end
   end
   return awaited
@@ -46,14 +46,14 @@ end
 
 -- The first suspect whose host may be visited, what is known of it, and its host's gap; the others are put off.
 local function free_suspect(now, default_gap)
-  for _, id in ipairs(redis.call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
-    local lease = unpack_owner(redis.call('HGET', OWNERS, id))
+  for _, id in ipairs(call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
+    local lease = unpack_owner(call('HGET', OWNERS, id))
     if lease then
       local free_at, locked, gap = host_state(lease.host, default_gap)
       if free_at <= now then return id, lease, gap end
-      redis.call('ZADD', SUSPECTS, look_again(free_at, locked, now), id)
+      call('ZADD', SUSPECTS, look_again(free_at, locked, now), id)
     else
-      redis.call('ZREM', SUSPECTS, id)
+      call('ZREM', SUSPECTS, id)
     end
   end
 end

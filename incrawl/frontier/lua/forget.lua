@@ -3,16 +3,16 @@
 -- ARGV: id, host id.
 -- Returns 1, or 0 when it was not known.
 local id, host = ARGV[1], ARGV[2]
-local record = redis.call('HGET', bucket_key(id), id)
+local record = call('HGET', bucket_key(id), id)
 if not record then return 0 end
 
 local now = clock()
 drop_lease(id)
-redis.call('ZREM', SUSPECTS, id)
-redis.call('HDEL', DEATHS, id)
-redis.call('HDEL', QUARANTINE, id)
-redis.call('ZREM', queue_key(list_of(record), host), id)
-redis.call('HDEL', bucket_key(id), id)
-redis.call('HINCRBY', META, 'urls', -1)
+call('ZREM', SUSPECTS, id)
+call('HDEL', DEATHS, id)
+call('HDEL', QUARANTINE, id)
+call('ZREM', queue_key(list_of(record), host), id)
+call('HDEL', bucket_key(id), id)
+call('HINCRBY', META, 'urls', -1)
 rescore_list(list_of(record), host, (host_state(host, 0)), now)
 return 1

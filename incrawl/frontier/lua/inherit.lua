@@ -6,16 +6,16 @@
 local id, host, name, before, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local delay = tonumber(ARGV[6])
 local bucket = bucket_key(id)
-if (redis.call('HGET', bucket, id) or '') ~= before then return 0 end
-if redis.call('HEXISTS', OWNERS, id) == 1 then return 0 end
+if (call('HGET', bucket, id) or '') ~= before then return 0 end
+if call('HEXISTS', OWNERS, id) == 1 then return 0 end
 
 local now = clock()
 local free_at = host_state(host, 0)
-redis.call('HSETNX', host_key(host), 'name', name)
-redis.call('HSET', bucket, id, after)
+call('HSETNX', host_key(host), 'name', name)
+call('HSET', bucket, id, after)
 if before ~= '' then
-  redis.call('HDEL', QUARANTINE, id)
-  redis.call('ZREM', queue_key(list_of(before), host), id)
+  call('HDEL', QUARANTINE, id)
+  call('ZREM', queue_key(list_of(before), host), id)
   rescore_list(list_of(before), host, free_at, now)
 end
 if delay >= 0 then

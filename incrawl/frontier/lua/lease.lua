@@ -15,57 +15,58 @@ local SCAN = 1000 -- hosts looked at to tell whether any is due but held
 local GIVEN = NS .. 'given:' .. token
 
 local now = clock('rarely')
-local meta = redis.call('HMGET', META, 'horizon', 'wheel')
+local meta = call('HMGET', META, 'horizon', 'wheel')
 local limit = continuous and now or math.min(now, tonumber(meta[1] or now))
 local turn = tonumber(meta[2] or 0)
-local ids, leases = {}, {}
+local ids, leased, leases = {}, 0, {}
 local looks = LOOKS
 
 local function add(id, host, record, score, is_suspect)
-  ids[#ids + 1] = id
-  local at = #leases
+  local at = leased * 5
+  leased = leased + 1
+  ids[leased] = id
   leases[at + 1], leases[at + 2], leases[at + 3] = id, host, record
   leases[at + 4], leases[at + 5] = score, is_suspect and 1 or 0
 end
 
 -- Gives out URLs of one host: `entries` are id, score, id, score, … Written down before they leave the queue.
 local function grant(host, entries, gap, is_suspect)
-  local alone_digit, expiry = is_suspect and '1' or '0', string.format('%.0f', now + lease_ms)
-  local expiries, owners = {}, {}
+  local alone_digit, expiry = is_suspect and '1' or '0', format('%.0f', now + lease_ms)
+  local expiries, owners, size = {}, {}, 0
   for at = 1, #entries, 2 do
     local id, score = entries[at], entries[at + 1]
-    local record = redis.call('HGET', bucket_key(id), id)
+    local record = call('HGET', bucket_key(id), id)
     if record then
-      expiries[#expiries + 1] = expiry
-      expiries[#expiries + 1] = id
-      owners[#owners + 1] = id
-      owners[#owners + 1] = pack_owner(token, host, list_of(record), alone_digit, score)
+      expiries[size + 1], expiries[size + 2] = expiry, id
+      owners[size + 1] = id
+      owners[size + 2] = pack_owner(token, host, list_of(record), alone_digit, score)
+      size = size + 2
       add(id, host, record, score, is_suspect)
     end
   end
-  if #owners == 0 then return end
-  redis.call('ZADD', LEASES, unpack(expiries))
-  redis.call('HSET', OWNERS, unpack(owners))
-  if gap > 0 then redis.call('HSET', host_key(host), 'lock', token, 'until', expiry) end
+  if size == 0 then return end
+  call('ZADD', LEASES, unpack(expiries))
+  call('HSET', OWNERS, unpack(owners))
+  if gap > 0 then call('HSET', host_key(host), 'lock', token, 'until', expiry) end
 end
 
 -- Takes the first URLs off a host's queue, those that are due; how many. Afterwards the host stands
 -- behind the others that are ready: breadth first, also where no gap is kept.
 local function take(list, host, heads, gap)
-  local entries = {}
-  for at = 1, #heads, 2 do
-    if due_of(heads[at + 1]) > limit then break end
-    entries[at], entries[at + 1] = heads[at], heads[at + 1]
+  local size, before = #heads, leased
+  while due_of(heads[size]) > limit do
+    heads[size], heads[size - 1] = nil, nil
+    size = size - 2
   end
-  local taken, before = #entries / 2, #ids
-  grant(host, entries, gap, false)
+  local taken = size / 2
+  grant(host, heads, gap, false)
   -- Ids without a record, which a server has evicted against all advice, must not keep this call going.
-  looks = looks - (taken - (#ids - before))
-  redis.call('ZREMRANGEBYRANK', queue_key(list, host), 0, taken - 1)
+  looks = looks - (taken - (leased - before))
+  call('ZREMRANGEBYRANK', queue_key(list, host), 0, taken - 1)
   if gap > 0 then
     rescore(host, now + lease_ms, now)
   else
-    rescore_list(list, host, now + #ids / 1000, now)
+    rescore_list(list, host, now + leased / 1000, now)
   end
   return taken
 end
@@ -75,21 +76,21 @@ local awaited = {}
 local function lease_from(list, share)
   local ready = ready_key(list)
   while looks > 0 do
-    local top = redis.call('ZRANGE', ready, 0, 0, 'WITHSCORES')
+    local top = call('ZRANGE', ready, 0, 0, 'WITHSCORES')
     if not top[1] or tonumber(top[2]) >= now + 1 then return 0 end
     local host = top[1]
     local free_at, locked, gap = host_state(host, default_gap)
     local most = gap > 0 and 1 or share
-    local heads = redis.call('ZRANGE', queue_key(list, host), 0, most - 1, 'WITHSCORES')
+    local heads = call('ZRANGE', queue_key(list, host), 0, most - 1, 'WITHSCORES')
     if not heads[1] then
-      redis.call('ZREM', ready, host)
+      call('ZREM', ready, host)
     elseif free_at > now then
-      redis.call('ZADD', ready, look_again(free_at, locked, now), host)
+      call('ZADD', ready, look_again(free_at, locked, now), host)
     elseif gap > 0 and awaited[host] then
-      redis.call('ZADD', ready, now + RECHECK, host)
+      call('ZADD', ready, now + RECHECK, host)
     elseif due_of(heads[2]) > limit then
       -- Due again since the run began: the next run's work, and in no one's way until then.
-      redis.call('ZADD', ready, math.max(due_of(heads[2]), now + RECHECK), host)
+      call('ZADD', ready, math.max(due_of(heads[2]), now + RECHECK), host)
     else
       return take(list, host, heads, gap)
     end
@@ -103,7 +104,7 @@ end
 local function share_of_hosts()
   local busy, ready_hosts = 0, 0
   for list = 0, LISTS - 1 do
-    local hosts = redis.call('ZCOUNT', ready_key(list), '-inf', '(' .. (now + 1))
+    local hosts = call('ZCOUNT', ready_key(list), '-inf', '(' .. (now + 1))
     if hosts > 0 then
       busy = busy + 1
       ready_hosts = hosts
@@ -115,7 +116,7 @@ end
 local function lease_next(share)
   local first = WHEEL[turn % #WHEEL + 1]
   for step = 0, LISTS - 1 do
-    local given = lease_from((first + step) % LISTS, math.min(share, count - #ids))
+    local given = lease_from((first + step) % LISTS, math.min(share, count - leased))
     if given > 0 then
       turn = turn + given
       return true
@@ -127,16 +128,16 @@ end
 local function lease_suspect()
   local id, lease, gap = free_suspect(now, default_gap)
   if not id then return end
-  redis.call('ZREM', SUSPECTS, id)
+  call('ZREM', SUSPECTS, id)
   grant(lease.host, { id, lease.score }, gap, true)
   if gap > 0 then rescore(lease.host, now + lease_ms, now) end
 end
 
 local function give_again(given)
   for at = 1, #given, 12 do
-    local id = string.sub(given, at, at + 11)
+    local id = sub(given, at, at + 11)
     local lease = held_lease(id, token)
-    if lease then add(id, lease.host, redis.call('HGET', bucket_key(id), id), lease.score, lease.alone) end
+    if lease then add(id, lease.host, call('HGET', bucket_key(id), id), lease.score, lease.alone) end
   end
 end
 
@@ -150,9 +151,9 @@ local function wait_for_held()
   end
   for host in pairs(awaited) do consider(host, now) end
   for list = 0, LISTS - 1 do
-    local hosts = redis.call('ZRANGEBYSCORE', ready_key(list), '-inf', now + longest_wait, 'LIMIT', 0, SCAN)
+    local hosts = call('ZRANGEBYSCORE', ready_key(list), '-inf', now + longest_wait, 'LIMIT', 0, SCAN)
     for _, host in ipairs(hosts) do
-      local head = redis.call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
+      local head = call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
       local due = head[1] and due_of(head[2])
       if due and (due <= limit or continuous) then consider(host, due) end
     end
@@ -160,7 +161,7 @@ local function wait_for_held()
   return soonest
 end
 
-local given, swept = redis.call('GET', GIVEN), 0
+local given, swept = call('GET', GIVEN), 0
 if not given then swept = sweep(now, lease_ms, default_gap) end
 awaited = awaited_hosts()
 if given then
@@ -169,15 +170,15 @@ elseif alone then
   lease_suspect()
 else
   local share = share_of_hosts()
-  while share > 0 and #ids < count and lease_next(share) do end
+  while share > 0 and leased < count and lease_next(share) do end
 end
-if not given and #ids > 0 then
-  redis.call('HSET', META, 'wheel', turn % #WHEEL)
-  redis.call('SET', GIVEN, table.concat(ids), 'PX', lease_ms)
+if not given and leased > 0 then
+  call('HSET', META, 'wheel', turn % #WHEEL)
+  call('SET', GIVEN, table.concat(ids), 'PX', lease_ms)
 end
-if swept + #ids > 0 then clock() end
+if swept + leased > 0 then clock() end
 
 local wait = 0
-if #ids == 0 then wait = looks > 0 and wait_for_held() or 1 end
+if leased == 0 then wait = looks > 0 and wait_for_held() or 1 end
 local suspect = free_suspect(now, default_gap) and 1 or 0
-return { now, wait, redis.call('ZCARD', LEASES), suspect, cmsgpack.pack(leases) }
+return { now, wait, call('ZCARD', LEASES), suspect, cmsgpack.pack(leases) }

@@ -3,14 +3,14 @@
 -- Returns false, or {packed record, state, due or expiry ms, deaths}, the state being one of
 -- queued, leased, suspect, quarantined, retired.
 local id, host = ARGV[1], ARGV[2]
-local record = redis.call('HGET', bucket_key(id), id)
+local record = call('HGET', bucket_key(id), id)
 if not record then return false end
-local deaths = tonumber(redis.call('HGET', DEATHS, id) or 0)
-local expiry = redis.call('ZSCORE', LEASES, id)
+local deaths = tonumber(call('HGET', DEATHS, id) or 0)
+local expiry = call('ZSCORE', LEASES, id)
 if expiry then return { record, 'leased', tonumber(expiry), deaths } end
-local since = redis.call('ZSCORE', SUSPECTS, id)
+local since = call('ZSCORE', SUSPECTS, id)
 if since then return { record, 'suspect', tonumber(since), deaths } end
-if redis.call('HEXISTS', QUARANTINE, id) == 1 then return { record, 'quarantined', -1, deaths } end
-local score = redis.call('ZSCORE', queue_key(list_of(record), host), id)
+if call('HEXISTS', QUARANTINE, id) == 1 then return { record, 'quarantined', -1, deaths } end
+local score = call('ZSCORE', queue_key(list_of(record), host), id)
 if score then return { record, 'queued', due_of(score), deaths } end
 return { record, 'retired', -1, deaths }

@@ -4,8 +4,8 @@
 local found = {}
 for at = 1, #ARGV, 2 do
   local id, host = ARGV[at], ARGV[at + 1]
-  local record = redis.call('HGET', bucket_key(id), id)
-  local score = record and redis.call('ZSCORE', queue_key(list_of(record), host), id)
+  local record = call('HGET', bucket_key(id), id)
+  local score = record and call('ZSCORE', queue_key(list_of(record), host), id)
   found[#found + 1] = record
   found[#found + 1] = score and due_of(score) or -1
 end

@@ -12,7 +12,7 @@ if lease.alone and delay < 0 then
   make_suspect(id, lease, now)
 else
   drop_lease(id)
-  local record = redis.call('HGET', bucket_key(id), id)
+  local record = call('HGET', bucket_key(id), id)
   -- It may be missing where a server evicts keys against all advice.
   if record then enqueue(id, lease.host, record, delay >= 0 and now + delay or due_of(lease.score)) end
 end

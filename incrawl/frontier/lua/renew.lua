@@ -7,9 +7,9 @@ local renewed = {}
 for at = 2, #ARGV, 2 do
   local lease = held_lease(ARGV[at], ARGV[at + 1])
   if lease then
-    redis.call('ZADD', LEASES, expiry, ARGV[at])
-    if redis.call('HGET', host_key(lease.host), 'lock') == lease.token then
-      redis.call('HSET', host_key(lease.host), 'until', expiry)
+    call('ZADD', LEASES, expiry, ARGV[at])
+    if call('HGET', host_key(lease.host), 'lock') == lease.token then
+      call('HSET', host_key(lease.host), 'until', expiry)
     end
   end
   renewed[#renewed + 1] = lease and 1 or 0

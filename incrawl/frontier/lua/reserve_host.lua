@@ -6,11 +6,11 @@ local RECHECK = 500
 local host, token = ARGV[1], ARGV[3]
 local now = clock()
 local free_at, locked, gap = host_state(host, tonumber(ARGV[5]))
-if free_at > now and not (locked and redis.call('HGET', host_key(host), 'lock') == token) then
+if free_at > now and not (locked and call('HGET', host_key(host), 'lock') == token) then
   return math.max(1, locked and math.min(free_at - now, RECHECK) or free_at - now)
 end
-redis.call('HSETNX', host_key(host), 'name', ARGV[2])
+call('HSETNX', host_key(host), 'name', ARGV[2])
 if gap > 0 then
-  redis.call('HSET', host_key(host), 'lock', token, 'until', now + tonumber(ARGV[4]))
+  call('HSET', host_key(host), 'lock', token, 'until', now + tonumber(ARGV[4]))
 end
 return 0

@@ -5,8 +5,8 @@ clock()
 local new = 0
 for at = 1, #ARGV, 4 do
   local id, host, name, record = ARGV[at], ARGV[at + 1], ARGV[at + 2], ARGV[at + 3]
-  if redis.call('HSETNX', bucket_key(id), id, record) == 1 then
-    redis.call('HSETNX', host_key(host), 'name', name)
+  if call('HSETNX', bucket_key(id), id, record) == 1 then
+    call('HSETNX', host_key(host), 'name', name)
     new = new + 1
   end
 end

@@ -9,26 +9,26 @@ local KEPT = 60000 -- ms
 local limit, window, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARGV[3])
 local stamp, token = string.match(ARGV[4], '^(%d*):?(.*)$')
 local DONE = NS .. 'done:' .. token
-local done = token ~= '' and redis.call('GET', DONE)
+local done = token ~= '' and call('GET', DONE)
 if done then return cmsgpack.unpack(done) end
 
 local width = math.ceil(window / SLICES)
 local now = clock()
-local current = string.format('%.0f', now - now % width)
+local current = format('%.0f', now - now % width)
 local key = NS .. 'budget'
 
 local function add(slice, count)
-  if redis.call('HINCRBY', key, slice, count) <= 0 then redis.call('HDEL', key, slice) end
+  if call('HINCRBY', key, slice, count) <= 0 then call('HDEL', key, slice) end
 end
 
-if stamp ~= '' and redis.call('HEXISTS', key, stamp) == 1 then add(stamp, -1) end
+if stamp ~= '' and call('HEXISTS', key, stamp) == 1 then add(stamp, -1) end
 
 local slices, spent = {}, 0
-local counts = redis.call('HGETALL', key)
+local counts = call('HGETALL', key)
 for at = 1, #counts, 2 do
   local leaves = tonumber(counts[at]) + width + window
   if leaves <= now then
-    redis.call('HDEL', key, counts[at])
+    call('HDEL', key, counts[at])
   else
     local count = tonumber(counts[at + 1])
     slices[#slices + 1] = { leaves = leaves, count = count }
@@ -40,7 +40,7 @@ end
 local granted = stamp ~= '' and wanted or math.min(wanted, math.max(0, limit - spent))
 if granted > 0 then
   add(current, granted)
-  redis.call('PEXPIRE', key, window + 2 * width)
+  call('PEXPIRE', key, window + 2 * width)
   spent = spent + granted
   slices[#slices + 1] = { leaves = tonumber(current) + width + window, count = granted }
 end
@@ -57,6 +57,6 @@ if spent >= limit then
 end
 local answer = { granted, current, math.max(0, limit - spent), wait }
 if token ~= '' and (granted > 0 or stamp ~= '') then
-  redis.call('SET', DONE, cmsgpack.pack(answer), 'PX', KEPT)
+  call('SET', DONE, cmsgpack.pack(answer), 'PX', KEPT)
 end
 return answer
