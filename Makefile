@@ -13,7 +13,7 @@ PYTHON ?= $(shell for python in python3 python3.14 python3.13 python3.12 python3
 PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 
 # The other files there are parts of these.
-BENCHMARKS := $(wildcard $(addprefix benchmarks/,changes.py frontier.py crawl.py policies.py))
+BENCHMARKS := $(wildcard $(addprefix benchmarks/,cores.py changes.py frontier.py crawl.py policies.py))
 
 .PHONY: crawl demo seeds test lint soak bench format clean
 

@@ -24,6 +24,7 @@ from statistics import median
 
 import nginx
 import redis
+from cores import worth_of_two
 from rich.console import Console
 from rich.table import Table
 from site_of_pages import Site, served
@@ -129,8 +130,10 @@ def show(results: dict[str, list[Run]]) -> None:
     Console(width=110).print(table)
     for one in results:
         if f"{one} × 2" in results:
+            gain = rate[f"{one} × 2"] / rate[one]
+            print(f"{one}: two workers do {gain:.2f} × the pages per second of one.")
             print(
-                f"{one}: two workers do {rate[f'{one} × 2'] / rate[one]:.2f} × the pages per second of one."
+                f"Two processes that do nothing but compute do {worth_of_two():.2f} × the work of one here."
             )
 
 

@@ -1,10 +1,10 @@
 """The frontier alone: speed of its verbs and memory per URL, on one server and one client process.
 
-    python benchmarks/frontier.py [--urls 1000000] [--small 10000]
+    python benchmarks/frontier.py [--urls 1000000]
 
 Speeds depend on the machine, and on who else uses it: the yardstick, a bare write of the same bytes by the
-same client to the same server, tells how fast it was meanwhile. The cost of a lease is given as a ratio,
-too: large frontier to small.
+same client to the same server, tells how fast it was meanwhile. What a lease costs in a large frontier and in
+a small one is measured by turns, with both servers running.
 """
 
 from __future__ import annotations
@@ -33,6 +33,8 @@ from incrawl.frontier.packing import pack
 from incrawl.frontier.places import HostPlace, UrlPlace, place_host
 
 HOSTS = 200
+SMALL = 10_000  # URLs of the frontier that the other one is compared with
+ROUNDS = 20  # of leases by turns in the two
 BATCH = 5_000
 LEASES = 100
 MADE_AHEAD = 50_000  # URLs whose ids are worked out while the clock stands
@@ -166,6 +168,20 @@ async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> N
         complete.count += len(leases)
 
 
+async def lease_by_turns(small: Frontier, large: Frontier, rounds: int) -> float:
+    """What a lease costs the large frontier's server; the small one's = 1. Completed pages are due again."""
+    costs = {frontier: Cost(frontier.client) for frontier in (small, large)}
+    for _ in range(rounds):
+        for frontier, cost in costs.items():
+            await frontier.begin()
+            asked = (frontier.lease(partition, LEASES) for partition in range(frontier.partitions))
+            leases = [each for grant in await cost.of(asyncio.gather(*asked)) for each in grant.leases]
+            cost.count += len(leases)
+            await frontier.complete_all([Ending(each, visited(each.record), 0.0, 0.0) for each in leases])
+    in_small, in_large = (cost.server / cost.count for cost in costs.values())
+    return in_large / in_small
+
+
 async def work_side_by_side(frontier: Frontier, count: int, cost: Cost) -> None:
     """The same at the same time: while the next pages are leased, those before them are completed."""
     calls = [*range(frontier.partitions)] * AT_ONCE
@@ -242,7 +258,8 @@ async def warm_up(client: Any) -> Frontier:
     return other
 
 
-async def measure(urls: int, state: Path) -> dict[str, Any]:
+async def measure(urls: int, state: Path, small_state: Path | None = None) -> dict[str, Any]:
+    """`small_state`: the directory of a server for a small frontier to be measured beside this one."""
     client = await connect_embedded(state)
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
@@ -255,8 +272,9 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     known_bytes = (await used(client) - empty) / urls
     await settle(client)
     await discover(frontier, min(urls, 200_000), cost["known"])
-    await work(frontier, min(urls // 2, SAMPLE), cost["lease"], cost["complete"])
-    await work_side_by_side(frontier, min(urls // 2, SAMPLE), cost["both"])
+    await work(frontier, min(urls // 4, SAMPLE), cost["lease"], cost["complete"])
+    await work_side_by_side(frontier, min(urls // 4, SAMPLE), cost["both"])
+    ratio = await beside_a_small_one(frontier, small_state) if small_state else 1.0
     for name in names[:6]:
         print(f"{urls:,} URLs: {name} {cost[name].row()}", file=sys.stderr)
     if urls <= MANY:
@@ -268,15 +286,27 @@ async def measure(urls: int, state: Path) -> dict[str, Any]:
     await look(idle, 5, cost["look"])
     await reserve(frontier, 20, cost["reserve"])
     await frontier.close()
-    return {**cost, "known_bytes": known_bytes, "visited_bytes": visited_bytes}
+    return {**cost, "known_bytes": known_bytes, "visited_bytes": visited_bytes, "lease_ratio": ratio}
 
 
-def run(urls: int) -> dict[str, Any]:
+async def beside_a_small_one(large: Frontier, state: Path) -> float:
+    small = await Frontier.open(await connect_embedded(state), "incrawl/incremental", gap=0)
+    await small.begin()
+    await discover(small, SMALL, Cost(small.client))
+    await lease_by_turns(small, large, 2)
+    ratio = await lease_by_turns(small, large, ROUNDS)
+    await small.close()
+    return ratio
+
+
+def run(urls: int, *, beside_small: bool = False) -> dict[str, Any]:
     with tempfile.TemporaryDirectory(prefix="incrawl-bench") as folder:
+        large, small = (Path(folder) / name for name in ("a", "b"))
         try:
-            return asyncio.run(measure(urls, Path(folder)))
+            return asyncio.run(measure(urls, large, small if beside_small else None))
         finally:
-            stop_server(Path(folder))
+            stop_server(large)
+            stop_server(small)
 
 
 def show(results: dict[str, dict[str, Any]]) -> None:
@@ -301,20 +331,13 @@ def show(results: dict[str, dict[str, Any]]) -> None:
     Console(width=110).print(table)
 
 
-def lease_cost(result: dict[str, Any]) -> float:
-    """The server's, which others on the machine disturb least."""
-    return float(result["lease"].server / result["lease"].count)
-
-
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--urls", type=int, default=1_000_000)
-    parser.add_argument("--small", type=int, default=10_000)
     options = parser.parse_args()
-    # The small one comes before and after the large one: a busy machine must not pass for a slow frontier.
-    before, large, after = run(options.small), run(options.urls), run(options.small)
-    show({f"{options.small:,}": before, f"{options.urls:,}": large, f"again {options.small:,}": after})
-    ratio = 2 * lease_cost(large) / (lease_cost(before) + lease_cost(after))
-    print(f"A lease at {options.urls:,} URLs costs the server {ratio:.2f} × one at {options.small:,}.")
+    small, large = run(SMALL), run(options.urls, beside_small=True)
+    show({f"{SMALL:,}": small, f"{options.urls:,}": large})
+    ratio = large["lease_ratio"]
+    print(f"A lease at {options.urls:,} URLs costs the server {ratio:.2f} × one at {SMALL:,}, by turns.")

@@ -10,7 +10,8 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Iterator
+from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -20,7 +21,7 @@ from incrawl.core.values import parse_http_date
 from incrawl.frontier.frontier import Lease
 from incrawl.page_visit import HostLock, PageVisit
 from incrawl.pages import stage_or_fail
-from incrawl.repository import Repository, VisitEntry
+from incrawl.repository import Repository, RepositoryError, VisitEntry
 from incrawl.twins import version_of
 from incrawl.visits import Step, Version, after_visit
 
@@ -133,8 +134,19 @@ class Ledger:
 
     async def _discard(self, visit: PageVisit) -> None:
         """Nothing is left of a visit whose page has gone to another worker."""
-        if visit.page is not None and visit.page.staged is not None:
-            await self._worker.shelf.do(self._worker.repository.discard, visit.page.staged)
+        staged = visit.take_staged()
+        if staged is not None:
+            with self._telling():
+                await self._worker.shelf.do(self._worker.repository.discard, staged)
+
+    @contextmanager
+    def _telling(self) -> Iterator[None]:
+        """Failures of the disk that undo nothing: a version stays staged until a reader or sweeper comes."""
+        try:
+            yield
+        except RepositoryError as error:
+            self._worker.count("incrawl/documents/failed")
+            logger.error("%s", error)
 
     async def _acknowledge(self, visit: PageVisit) -> None:
         try:
@@ -180,15 +192,16 @@ class Ledger:
 
     async def _settle(self, visit: PageVisit, seen: Visit, keep: bool, accepted: bool) -> None:
         """What the acknowledgement means for the repository."""
-        repository, shelf = self._worker.repository, self._worker.shelf
-        page, record = visit.page, visit.record
-        if page is not None and page.staged is not None:
-            if keep:
-                await shelf.promote(page.staged)
-            else:
-                await shelf.do(repository.discard, page.staged)
-        if accepted and not keep and record.document is not None and not visit.taken_along:
-            await shelf.do(note_visit, visit, seen, repository)
+        shelf, staged = self._worker.shelf, None
+        if keep:
+            staged = visit.take_staged()
+        else:
+            await self._discard(visit)
+        with self._telling():
+            if staged is not None:
+                await shelf.promote(staged)
+            if accepted and not keep and visit.record.document is not None and not visit.taken_along:
+                await shelf.do(note_visit, visit, seen, self._worker.repository)
 
     def _count(self, visit: PageVisit, outcome: Outcome, accepted: bool) -> None:
         count = self._worker.count

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from incrawl.core.elsewhere import Elsewhere
     from incrawl.frontier.frontier import Find, Lease
     from incrawl.items import Page
-    from incrawl.repository import Sidecar
+    from incrawl.repository import Sidecar, Staged
 
 META_KEY = "incrawl"
 
@@ -121,6 +121,17 @@ class PageVisit:
         """An error in the spider or in a pipeline: the page is tried again, its old version stays."""
         self.failed = True
         self.why = why
+
+    def take_staged(self) -> Staged | None:
+        """The version that waits on the disk. Who takes it settles it: nobody else does so again.
+
+        A later visit's version may bear the same name there.
+        """
+        page = self.page
+        if page is None:
+            return None
+        staged, page.staged = page.staged, None
+        return staged
 
     def is_over(self, now: float) -> bool:
         return now >= self.deadline

@@ -200,6 +200,24 @@ def test_staging_many_together_leaves_nothing_where_it_dies(tmp_path: Path) -> N
     assert calls > 10
 
 
+def test_no_sidecar_is_written_before_its_document_is_on_the_disk(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever finds a sidecar after a power cut takes the version for whole."""
+    repository = Repository(tmp_path)
+    repository.stage(Sidecar(url="https://example.com/", time=START, outcome=Outcome.NEW), b"")
+    sidecars: list[int] = []  # there are at each wait for the disk
+    wait = os.fsync
+
+    def fsync(file: int) -> None:
+        sidecars.append(sum(name.endswith(".meta") for name in left_in_staging(tmp_path)))
+        wait(file)
+
+    monkeypatch.setattr(os, "fsync", fsync)
+    repository.stage_all(versions_of(PAGES))
+    assert sidecars == [1, 1, 1, 4, 4, 4, 4]  # documents, sidecars, folder
+
+
 def test_a_version_that_cannot_be_staged_is_in_nobodys_way(tmp_path: Path) -> None:
     """One sidecar is longer than a file may be: the disk refuses it and no other."""
     repository = Repository(tmp_path)

@@ -15,8 +15,7 @@ from pathlib import Path
 from incrawl.repository import staging
 from incrawl.repository.folders import folder, told
 from incrawl.repository.identity import IDENTITY
-from incrawl.repository.paths import place_of
-from incrawl.repository.runs import STAGING, run_ids
+from incrawl.repository.runs import STAGING, is_alive, lock_dead, run_ids
 
 _DRAFT = ".copying"
 
@@ -27,6 +26,8 @@ def copy_repository(source: Path, target: Path) -> int:
         target.mkdir(parents=True, exist_ok=True)
         copied = int(_copy(source / IDENTITY, target / IDENTITY))
         for run in run_ids(source):
+            if (source / run).is_symlink() or is_alive(target, run):
+                continue  # nobody's run; or its process looks after it, and it has all that a copy can have
             for file in _files(source / run):
                 copied += _copy(file, target / file.relative_to(source))
             _tidy(target, run)
@@ -44,6 +45,8 @@ def _files(run: Path) -> Iterator[Path]:
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
+    if folder.is_symlink():
+        return
     for place, folders, names in os.walk(folder):
         folders.sort()
         files = (Path(place, name) for name in sorted(names))
@@ -65,10 +68,13 @@ def _copy(source: Path, target: Path) -> bool:
 
 
 def _tidy(target: Path, run: str) -> None:
-    """Removes staged copies of versions that have been promoted meanwhile, and copied in their place."""
-    if not (target / run / STAGING).is_dir():
-        return
-    with folder(target, [run]) as run_folder:
-        for staged in list(staging.left_behind(target, run)):
-            if staging.has_version(run_folder, place_of(staged.url)):
-                staging.discard(target, staged)
+    """Settles staged copies of versions that have been promoted meanwhile, and copied in their place."""
+    lock = lock_dead(target, run)
+    if lock is None:
+        return  # nothing is staged there
+    try:
+        with folder(target, [run]) as run_folder:
+            for staged in list(staging.left_behind(target, run)):
+                staging.settle_copy(run_folder, staged)
+    finally:
+        os.close(lock)

@@ -16,6 +16,7 @@ RepositoryError, and a version that could not be staged leaves nothing behind.
 
 from __future__ import annotations
 
+import errno
 import os
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
@@ -25,7 +26,6 @@ from typing import Any, TypeVar
 
 from incrawl.repository import sameness, staging
 from incrawl.repository.folders import (
-    RepositoryError,
     append_line,
     folder,
     lines_backwards,
@@ -34,7 +34,7 @@ from incrawl.repository.folders import (
     read,
     told,
 )
-from incrawl.repository.identity import check_place, identity_of
+from incrawl.repository.identity import IDENTITY, check_place, identity_of
 from incrawl.repository.journal import Change, newest_first
 from incrawl.repository.paths import SIDECAR_ENDING, VISITS_ENDING, place_of
 from incrawl.repository.runs import MAX_AGE, Run, is_run_id, lock_dead, namespace_of, retire, run_ids
@@ -53,6 +53,7 @@ class Repository:
     def __init__(self, root: Path, namespace: str = "") -> None:
         self.root = root
         self.namespace = namespace
+        self._identity: str | None = None  # once somebody has asked for it
         self._run: Run | None = None
         self._choosing_run = threading.Lock()
 
@@ -65,7 +66,8 @@ class Repository:
     def identity(self) -> str:
         """A random id, made once: workers of one frontier must all see the same."""
         with told(self.root):
-            return identity_of(self.root)
+            self._identity = identity_of(self.root)
+            return self._identity
 
     def stage(self, sidecar: Sidecar, body: bytes) -> Staged:
         """Puts a new version safely on disk, where nobody sees it before `promote`."""
@@ -77,7 +79,7 @@ class Repository:
         """The same for many, with one wait for the disk. One that cannot be staged is in nobody's way."""
         try:
             return [*self._stage(versions)]
-        except OSError:
+        except Exception:
             return [_outcome(self.stage, *version) for version in versions]
 
     def _stage(self, versions: Sequence[tuple[Sidecar, bytes]]) -> list[Staged]:
@@ -101,7 +103,7 @@ class Repository:
         try:
             for run in {version.run for version in versions}:
                 staging.promote(self.root, run, [version for version in versions if version.run == run])
-        except OSError:
+        except Exception:
             return [_outcome(self.promote, version) for version in versions]
         return [None] * len(versions)
 
@@ -214,10 +216,19 @@ class Repository:
 
     def _current_run(self, now: float) -> Run:
         with self._choosing_run:
-            if self._run is None or now - self._run.started >= MAX_AGE:
+            run = self._run
+            if run is not None and not run.is_below(self.root):
+                run = None
+                self._check_presence()
+            if run is None or now - run.started >= MAX_AGE:
                 self.root.mkdir(parents=True, exist_ok=True)
-                self._run = Run.begin(self.root, now, self.namespace)
-            return self._run
+                run = self._run = Run.begin(self.root, now, self.namespace)
+            return run
+
+    def _check_presence(self) -> None:
+        """A repository that was moved away while we write it, or unmounted, is not begun anew."""
+        if self._identity is not None and not (self.root / IDENTITY).exists():
+            raise FileNotFoundError(errno.ENOENT, os.strerror(errno.ENOENT))
 
     def _leave(self, run: Run) -> None:
         with self._choosing_run:
@@ -247,7 +258,7 @@ class Repository:
 def _outcome(step: Callable[..., Result], *arguments: Any) -> Result | Exception:
     try:
         return step(*arguments)
-    except RepositoryError as error:
+    except Exception as error:
         return error
 
 

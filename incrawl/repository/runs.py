@@ -43,6 +43,14 @@ class Run:
         weakref.finalize(self, os.close, ours)
         return ours
 
+    def is_below(self, root: Path) -> bool:
+        """Whether its folders are still those that a reader finds; somebody may have moved them away."""
+        try:
+            found = (root / self.id / STAGING).stat()
+        except OSError:
+            return False
+        return os.path.samestat(found, os.fstat(self.staging))
+
     @classmethod
     def begin(cls, root: Path, now: float, namespace: str) -> Run:
         """Makes a new run directory, named by `now` in UTC and a random suffix."""
@@ -79,6 +87,22 @@ def namespace_of(root: Path, run_id: str) -> str | None:
             return str(json.loads(read(FACTS, inside))["namespace"])
     except (FileNotFoundError, ValueError, TypeError, KeyError):
         return None
+
+
+def is_alive(root: Path, run_id: str) -> bool:
+    """Whether a process is writing this run."""
+    try:
+        with folder(root, [run_id, STAGING]) as staging:
+            lock = os.open(ALIVE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=staging)
+    except FileNotFoundError:
+        return False
+    try:
+        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(lock)
+    return False
 
 
 def lock_dead(root: Path, run_id: str) -> int | None:

@@ -46,33 +46,40 @@ class Staged:
 
 
 def write(run: Run, versions: Sequence[tuple[Sidecar, bytes]]) -> list[Staged | None]:
-    """Puts versions on disk, with one wait for all of them; None for one whose page the run has already.
-
-    What fails leaves nothing of any.
+    """Puts versions on disk, with one wait for all documents and one for all sidecars; None for one whose
+    page the run has already. What fails leaves nothing of any.
     """
+    staged: list[Staged | None] = []
     with ExitStack() as undo:
-        with ExitStack() as files:
-            staged = [_begin(run, sidecar, body, files, undo) for sidecar, body in versions]
+        with ExitStack() as documents:
+            for sidecar, body in versions:
+                is_ours = _begin_document(place_of(sidecar.url), body, run, documents, undo)
+                staged.append(Staged(run.id, sidecar, run) if is_ours else None)
+        with ExitStack() as sidecars:
+            for version in filter(None, staged):
+                name = place_of(version.url).doc_id + SIDECAR_ENDING
+                _begin(name, version.sidecar.pack(), run, sidecars, undo)
         os.fsync(run.staging)
         undo.pop_all()
     return staged
 
 
-def _begin(run: Run, sidecar: Sidecar, body: bytes, files: ExitStack, undo: ExitStack) -> Staged | None:
-    """Writes a version; `files` waits for the disk."""
-    place = place_of(sidecar.url)
-    if has_version(run.inside, place):
-        return None
-    with ExitStack() as undo_this:
-        for name, data in ((place.doc_id, body), (place.doc_id + SIDECAR_ENDING, sidecar.pack())):
-            try:
-                file = begin_new(name, data, run.staging)
-            except FileExistsError:
-                return None
-            undo_this.callback(remove, name, run.staging)
-            files.callback(finish_new, file)
-        undo.callback(undo_this.pop_all().close)
-    return Staged(run.id, sidecar, run)
+def _begin_document(place: Place, body: bytes, run: Run, files: ExitStack, undo: ExitStack) -> bool:
+    """False if the run has a version of the page, at its place or on its way there."""
+    if has_version(run.inside, place) or exists(place.doc_id + SIDECAR_ENDING, run.staging):
+        return False
+    try:
+        _begin(place.doc_id, body, run, files, undo)
+    except FileExistsError:
+        return False
+    return True
+
+
+def _begin(name: str, data: bytes, run: Run, files: ExitStack, undo: ExitStack) -> None:
+    """Writes a file; `files` waits for the disk, `undo` removes it."""
+    file = begin_new(name, data, run.staging)
+    undo.callback(remove, name, run.staging)
+    files.callback(finish_new, file)
 
 
 def has_version(run_folder: int, place: Place) -> bool:
@@ -84,35 +91,56 @@ def has_version(run_folder: int, place: Place) -> bool:
 def promote(root: Path, run: str, versions: Iterable[Staged]) -> None:
     """Gives versions of a run their final names and their lines in the journal, once, whoever else tries
     the same. What was interrupted can be done again."""
-    places = {place_of(version.url): version.sidecar for version in versions}
+    places = {place_of(version.url): version for version in versions}
     with ExitStack() as stack:
         try:
             run_folder = stack.enter_context(folder(root, [run]))
             journal = stack.enter_context(_locked_journal(run_folder))
             staging = stack.enter_context(folder_in(run_folder, [STAGING]))
         except FileNotFoundError:
+            if any(version.keeper is not None for version in places.values()):
+                raise  # while its process lives, a run has its folders
             return
         homes = {
             folders: stack.enter_context(folder_in(run_folder, folders, create=True))
             for folders in {place.folders for place in places}
         }
-        news = [place for place in places if _is_news(place, staging, homes[place.folders], journal)]
+        news = [
+            (place, version)
+            for place, version in places.items()
+            if _is_news(place, version, staging, homes[place.folders], journal)
+        ]
         if news:
-            append_line(b"\n".join(journal_line(places[place], place.doc_id) for place in news), journal)
+            lines = (journal_line(version.sidecar, place.doc_id) for place, version in news)
+            append_line(b"\n".join(lines), journal)
             os.fsync(journal)
         for place in places:
-            final = place.name + SIDECAR_ENDING
-            _rename(place.doc_id + SIDECAR_ENDING, staging, final, homes[place.folders])
+            _rename(place.doc_id + SIDECAR_ENDING, staging, place.name + SIDECAR_ENDING, homes[place.folders])
 
 
-def _is_news(place: Place, staging: int, home: int, journal: int) -> bool:
+def _is_news(place: Place, version: Staged, staging: int, home: int, journal: int) -> bool:
     """Moves a document; whether the journal has to tell of it.
 
-    Only a version whose document has moved before, and whose sidecar has not, may lack its line.
+    It may have its line already if the document was moved before, or if this is a copy, or what a power cut
+    has left, where the journal may be ahead of the document.
     """
     if _rename(place.doc_id, staging, place.name, home):
-        return True
+        return version.keeper is not None or not has_line(place.doc_id, journal)
     return exists(place.doc_id + SIDECAR_ENDING, staging) and not has_line(place.doc_id, journal)
+
+
+def settle_copy(run_folder: int, staged: Staged) -> None:
+    """Of a version that was promoted while it was copied, what is at its place is not kept as staged."""
+    place = place_of(staged.url)
+    sidecar, final = place.doc_id + SIDECAR_ENDING, place.name + SIDECAR_ENDING
+    with suppress(FileNotFoundError), ExitStack() as stack:
+        staging = stack.enter_context(folder_in(run_folder, [STAGING]))
+        home = stack.enter_context(folder_in(run_folder, place.folders))
+        if exists(place.name, home):
+            remove(place.doc_id, staging)
+        if exists(final, home):  # only then was the whole version at its place
+            _rename(place.doc_id, staging, place.name, home)
+            remove(sidecar, staging)
 
 
 @contextmanager
