@@ -1,4 +1,4 @@
-"""Copies of a repository in use, for back-ups and back: whole versions, told once; no living run is touched."""
+"""Copies of a repository in use, for back-ups and back: whole, told once, and no living run is touched."""
 
 from __future__ import annotations
 
