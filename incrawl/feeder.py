@@ -57,6 +57,7 @@ class Feeder:
         self._turn = 0
         self._wake = asyncio.Event()
         self._closing = False
+        self._failed = False  # nobody asks for leases any more
         self._task = asyncio.create_task(self._run())
         self.finished = False  # nothing of this run is left, here or with others
 
@@ -65,7 +66,7 @@ class Feeder:
         for partition in partitions:
             self._next_look[partition] = 0.0
             self._news[partition] += 1
-        self.finished = False
+        self.finished = self._failed
         self._wake.set()
 
     async def close(self) -> None:
@@ -86,7 +87,7 @@ class Feeder:
         except Exception:
             self._count("incrawl/lease/failed")
             logger.exception("Leasing has failed; the run ends")
-            self.finished = True
+            self.finished = self._failed = True
             self._notify()
 
     async def _feed(self) -> None:

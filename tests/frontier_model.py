@@ -153,10 +153,10 @@ class FrontierMachine(RuleBasedStateMachine):
 
     def sweep(self, now: float) -> None:
         """Leases that have expired by now are taken back."""
-        if now - float(self.redis.get(keys.tag(0) + b"woke") or 0) < LEASE_MS / 2:
-            return
+        woke, _, before = (self.redis.get(keys.tag(0) + b"woke") or b"0:0").partition(b":")
+        ended = float(before) if now - float(woke) < LEASE_MS / 2 else now
         for url, page in self.urls.items():
-            if page.state == "leased" and page.expiry <= now:
+            if page.state == "leased" and page.expiry <= ended:
                 assert page.lease is not None
                 page.deaths += page.lease.suspect
                 page.state = "quarantined" if page.deaths >= 3 else "suspect"
@@ -211,7 +211,7 @@ class FrontierMachine(RuleBasedStateMachine):
         if held:
             url = lease.record.url
             page = self.urls[url]
-            page.state = "suspect" if lease.suspect and delay is None else "queued"
+            page.state = "suspect" if lease.suspect else "queued"
             if page.state == "queued":
                 self.adopt_due(url, lease.due * 1000 if delay is None else before + delay * 1000)
             self.hosts[host_of(url)].locked_by.discard(url)

@@ -2,13 +2,42 @@
 
 from __future__ import annotations
 
+import pytest
 from frontiers import LEASE, Bench, advance, discover, in_loop, known, take, urls
 from redis.asyncio import RedisCluster
+from redis.exceptions import ResponseError
 
+from incrawl.collection.survey import batches
 from incrawl.frontier import keys, operations
+from incrawl.frontier.caller import is_away
 from incrawl.frontier.frontier import Ending, Frontier
+from incrawl.frontier.glance import look_many
+
+# As redis-py gives them: of Redis 7 and later, and of 6.2, which tells them amid a sentence about the script.
+SENTENCE = "Error running script (call to f_6b1bf): @user_script:51: @user_script: 51: "
+AWAY = [
+    "MISCONF Errors writing to the AOF file: No space left on device",
+    f"{SENTENCE}-OOM command not allowed when used memory > 'maxmemory'.",
+    f"{SENTENCE}-READONLY You can't write against a read only replica.",
+    f"{SENTENCE}-NOREPLICAS Not enough good replicas to write.",
+]
+MISTAKES = [
+    f"{SENTENCE}-WRONGTYPE Operation against a key holding the wrong kind of value",
+    "Error running script: attempt to index a nil value (global 'OOM')",
+    "NOPERM this user has no permissions to run the 'evalsha' command",
+]
 
 A, B, C = "http://a.test/", "http://b.test/", "http://c.test/"
+
+
+@pytest.mark.parametrize("told", AWAY)
+def test_a_server_that_will_recover_is_waited_for_whatever_its_version(told: str) -> None:
+    assert is_away(ResponseError(told))
+
+
+@pytest.mark.parametrize("told", MISTAKES)
+def test_a_mistake_is_not_waited_for(told: str) -> None:
+    assert not is_away(ResponseError(told))
 
 
 @in_loop
@@ -81,3 +110,28 @@ async def test_a_server_that_has_evicted_who_has_what_still_gives_out_pages(benc
         assert await take(frontier, alone=True) == []
         counts = await operations.counts(frontier)
         assert (counts.known, counts.leased, counts.suspects) == (3, 1, 0)
+
+
+@in_loop
+async def test_one_record_that_cannot_be_read_stops_nobody_who_reads_all(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A, B)
+        place, prefix = frontier.place(A), keys.namespace_prefix(0, frontier.namespace)
+        await frontier.client.hset(keys.bucket(prefix, 0), place.id, b"\x00\x07\xc1")
+        assert [record.url async for record in operations.records(frontier)] == [B]
+        assert [entry.record.url async for batch in batches(frontier) for entry in batch] == [B]
+        assert [glance.record.url for glance in await look_many(frontier, [A, B])] == [B]
+        assert urls(await take(frontier)) == [B]
+
+
+@in_loop
+async def test_a_record_of_a_list_that_is_none_is_leased_and_completed(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        place, prefix = frontier.place(A), keys.namespace_prefix(0, frontier.namespace)
+        packed = await frontier.client.hget(keys.bucket(prefix, 0), place.id)
+        await frontier.client.hset(keys.bucket(prefix, 0), place.id, packed[:1] + b"\x07" + packed[2:])
+        [lease] = await take(frontier)
+        assert lease.record.list == 1
+        assert await frontier.complete(lease, lease.record, delay=10.0, since_response=None)
+        assert (await known(frontier, A)).state == "queued"

@@ -309,7 +309,9 @@ async def test_a_page_whose_list_changed_while_it_was_suspect_is_still_found(ben
         assert await operations.amend(frontier, (await known(frontier, A)).record, list=2)
         [lease] = await take(frontier, alone=True)
         assert await frontier.release(lease, delay=0.0)
-        assert (await known(frontier, A)).state == "queued"
+        [lease] = await take(frontier, alone=True)
+        assert await finish(frontier, lease, delay=0.0)
+        await frontier.begin()
         assert urls(await take(frontier)) == [A]
 
 
@@ -339,6 +341,64 @@ async def test_workers_can_renew_after_the_server_was_away_for_long(bench: Bench
 async def test_nobody_renewing_after_the_server_was_away_means_they_died(bench: Bench) -> None:
     async with bench.open() as frontier:
         await make_suspect(frontier, A)
+
+
+@in_loop
+async def test_dead_workers_pages_come_back_where_nobody_calls_for_long(bench: Bench) -> None:
+    """Calls come ten seconds apart, and each looks like the first one after the server was away."""
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        [lease] = await take(frontier)
+        clock, leases = keys.clock(0), keys.leases(keys.namespace_prefix(0, frontier.namespace))
+        now = await frontier.run("clock", 0)
+        await frontier.client.zadd(leases, {lease.place.id: now - 5_000})  # the worker died long ago
+        await frontier.client.set(clock, now - 10_000)
+        assert await take(frontier) == []
+        assert (await known(frontier, A)).state == "leased"  # nobody has called since it expired
+        await frontier.client.set(clock, await frontier.run("clock", 0) - 10_000)
+        await frontier.client.zadd(leases, {lease.place.id: now - 15_000})
+        assert await take(frontier) == []
+        assert (await known(frontier, A)).state == "suspect"
+
+
+@in_loop
+async def test_a_server_that_was_away_while_its_clock_is_behind_gives_time_to_renew(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        [lease] = await take(frontier)
+        clock, leases = keys.clock(0), keys.leases(keys.namespace_prefix(0, frontier.namespace))
+        now = await frontier.run("clock", 0)
+        hour, away = 3_600_000, 2 * LEASE * 1000
+        # Set back by an hour, the server goes away, and comes back two leases later.
+        await frontier.client.set(clock, f"{now + hour - away:.1f}:{now - away:.0f}")
+        await frontier.client.zadd(leases, {lease.place.id: now + hour - away / 2})
+        assert await take(frontier) == []
+        assert (await known(frontier, A)).state == "leased"
+        assert await frontier.renew([lease]) == []
+
+
+@in_loop
+async def test_a_suspect_put_back_for_a_while_stays_one(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await make_suspect(frontier, A)
+        [lease] = await take(frontier, alone=True)
+        assert await frontier.release(lease, delay=100.0)
+        assert (await known(frontier, A)).state == "suspect"
+        assert await take(frontier) == await take(frontier, alone=True) == []
+        await advance(frontier, 101.0)
+        assert urls(await take(frontier, alone=True)) == [A]
+
+
+@in_loop
+async def test_a_suspect_put_back_for_long_does_not_keep_its_hosts_other_pages(bench: Bench) -> None:
+    async with bench.open(gap=1) as frontier:
+        await make_suspect(frontier, A)
+        await advance(frontier, 2.0)
+        [lease] = await take(frontier, alone=True)
+        assert await frontier.release(lease, delay=5000.0)
+        await discover(frontier, f"{A}2")
+        await frontier.begin()
+        assert urls(await take(frontier)) == [f"{A}2"]
 
 
 @in_loop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,33 @@ def test_a_crawl_is_warned_of_a_server_that_forgets(forker: Forker, state_dir: P
             worker.wait(LONG)
             assert "maxmemory-policy noeviction" in worker.log
             assert "appendonly yes" in worker.log
+
+
+def test_a_worker_that_may_not_lease_any_more_ends_and_another_goes_on(
+    forker: Forker, state_dir: Path
+) -> None:
+    """Pages that end after the leasing has failed must not keep it waiting for more."""
+    answer = threading.Event()
+
+    async def keep_waiting(path: str, worker: int) -> None:
+        if path == "/p/1":
+            await asyncio.to_thread(answer.wait, LONG)
+
+    with (
+        running_server("--appendonly", "yes") as server,
+        server.client() as admin,
+        site_of(tree(40)) as site,
+        Swarm(forker, crawl_in(state_dir, 2, REDIS_URL=server.url), f"{site.url('/')} 9") as swarm,
+    ):
+        site.hook = keep_waiting
+        worker = swarm.start()
+        until(lambda: "/p/1" in site.fetchers())
+        admin.execute_command("ACL", "SETUSER", "default", "-eval", "-evalsha")
+        until(lambda: "Leasing has failed" in worker.log)
+        answer.set()
+        worker.wait()
+        admin.execute_command("ACL", "SETUSER", "default", "+eval", "+evalsha")
+        site.hook = None
+        swarm.start().wait(LONG)
+        assert {record.visits for record in swarm.records().values()} == {1}
+        assert len(swarm.records()) == len(site.pages)

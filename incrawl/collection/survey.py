@@ -19,7 +19,7 @@ from incrawl.core.sitemaps import REQUEST as SITEMAP_REQUEST
 from incrawl.core.values import parse_http_date
 from incrawl.frontier import operations
 from incrawl.frontier.frontier import Frontier
-from incrawl.frontier.packing import unpack
+from incrawl.frontier.packing import read
 from incrawl.repository import Repository
 
 BATCH = 256  # pages whose sidecars are read in one go, in a thread
@@ -73,7 +73,11 @@ async def batches(frontier: Frontier) -> AsyncIterator[list[Entry]]:
     """All records, about `BATCH` at a time; one that moves meanwhile may come twice."""
     batch: list[Entry] = []
     async for partition, packed in operations.buckets(frontier):
-        batch.extend(Entry(partition, url_id, unpack(data)) for url_id, data in packed.items())
+        batch.extend(
+            Entry(partition, url_id, record)
+            for url_id, data in packed.items()
+            if (record := read(data)) is not None
+        )
         if len(batch) >= BATCH:
             yield batch
             batch = []

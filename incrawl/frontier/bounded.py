@@ -88,11 +88,11 @@ async def _shelve(frontier: Frontier, finds: Sequence[Find]) -> int:
     for find in finds:
         by_partition[find.place.host.partition].append(find)
     calls = [
-        frontier.run("shelve", partition, *_words(batch[start : start + BATCH]))
+        frontier.run_kept("shelve", partition, *_words(batch[start : start + BATCH]))
         for partition, batch in by_partition.items()
         for start in range(0, len(batch), BATCH)
     ]
-    return sum(await asyncio.gather(*calls))
+    return sum(sum(replies) for replies in await asyncio.gather(*calls))
 
 
 def _words(finds: Sequence[Find]) -> list[bytes | str]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
@@ -45,13 +46,20 @@ _AWAY = (
     OSError,
 )
 # A disk that is full, replicas that are missing, a script that takes long: the server says so, and recovers.
-_PASSING = ("MISCONF", "NOREPLICAS", "BUSY", "MASTERDOWN", "CLUSTERDOWN", "LOADING")
+# Before Redis 7 it says so amid a sentence about the script: "Error running script (…): -OOM command not …".
+_PASSING = re.compile(
+    r"(?:^|: -)(OOM|READONLY|MISCONF|NOREPLICAS|BUSY|MASTERDOWN|CLUSTERDOWN|LOADING)\b", re.ASCII
+)
 
 
 def is_away(error: BaseException) -> bool:
     """Whether the server cannot take a call just now, so that waiting will help."""
-    passing = isinstance(error, ResponseError) and str(error).startswith(_PASSING)
-    return passing or isinstance(error, _AWAY)
+    return isinstance(error, _AWAY) or _passing(error) != ""
+
+
+def _passing(error: BaseException) -> str:
+    found = _PASSING.search(str(error)) if isinstance(error, ResponseError) else None
+    return found[1] if found else ""
 
 
 @dataclass(slots=True)
@@ -190,7 +198,7 @@ def _answered(call: Call, reply: Any) -> bool:
 
 
 def _tell_absence(error: BaseException) -> None:
-    if isinstance(error, OutOfMemoryError):
+    if isinstance(error, OutOfMemoryError) or _passing(error) == "OOM":
         logger.error("The server's memory is full (maxmemory): the crawl waits until there is room")
     else:
         logger.warning("The server is away (%s): waiting for it", str(error) or type(error).__name__)

@@ -126,14 +126,8 @@ class Frontier:
             host = find.place.host
             by_host.setdefault(host.id, (host.id, host.name, []))[2].extend((find.place.id, find.packed))
         found = _words(word for entry in by_host.values() for word in entry)
-        total, known = 0, False
-        while not known:
-            primary = await self._replicas.primary(partition)
-            new, _ = await self.run("discover", partition, int(self.continuous), found)
-            total += new
-            # Even where nothing was new: the call may have been made before, and only its answer lost.
-            known = primary is None or await self._replicas.has_reached_one(primary, partition)
-        return total
+        replies = await self.run_kept("discover", partition, int(self.continuous), found)
+        return sum(new for new, _ in replies)
 
     async def lease(self, partition: int, count: int, *, alone: bool = False, wait: float = 0.0) -> Grant:
         """Up to `count` due URLs, or with `alone` one suspect. `wait`: how far ahead is in sight.
@@ -276,6 +270,19 @@ class Frontier:
     async def command(self, *words: Any) -> Any:
         """Runs a plain command, however long the server is away."""
         return await self._caller.command(*words)
+
+    async def run_kept(self, verb: str, partition: int, *args: Any) -> list[Any]:
+        """Runs a script whose writes must outlive their primary, because what comes next counts on them.
+
+        It is run until a replica has them, perhaps several times: all its replies.
+        """
+        replies, kept = [], False
+        while not kept:
+            primary = await self._replicas.primary(partition)
+            replies.append(await self.run(verb, partition, *args))
+            # Even where nothing was new: the call may have been made before, and only its answer lost.
+            kept = primary is None or await self._replicas.has_reached_one(primary, partition)
+        return replies
 
     async def run(self, verb: str, partition: int, *args: Any) -> Any:
         """Runs one script on a partition, however long the server is away."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from incrawl.core.records import UrlRecord
 from incrawl.frontier.frontier import Frontier
-from incrawl.frontier.packing import unpack
+from incrawl.frontier.packing import read
 
 BATCH = 200  # ids and hosts in one script call
 
@@ -33,8 +33,8 @@ async def look_many(frontier: Frontier, urls: Iterable[str]) -> list[Glance]:
         for start in range(0, len(ids), BATCH)
     ]
     return [
-        Glance(unpack(reply[at]), None if reply[at + 1] < 0 else reply[at + 1] / 1000)
+        Glance(record, None if reply[at + 1] < 0 else reply[at + 1] / 1000)
         for reply in await asyncio.gather(*calls)
         for at in range(0, len(reply), 2)
-        if reply[at] is not None
+        if reply[at] is not None and (record := read(reply[at])) is not None
     ]

@@ -25,7 +25,7 @@ async def inherit(frontier: Frontier, record: UrlRecord, delay: float | None) ->
         record = record._replace(level=max(record.level, there.level))
     after = pack(record)
     ms = -1 if delay is None else max(0, round(delay * 1000))
-    if await frontier.run("inherit", *where, place.host.name, before, after, ms):
+    if any(await frontier.run_kept("inherit", *where, place.host.name, before, after, ms)):
         return True
     # The server may have gone away after the write and before its answer: then it was ours.
     known = await frontier.run("look", *where)

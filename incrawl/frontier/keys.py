@@ -26,7 +26,7 @@ For a partition tag `{i07}` and the namespace `shop/incremental`, `ns` = `{i07}s
 | {i07}host:<host>     | hash   | name; next (ms, may be visited); lock, until (token, ms); gap (ms); reason |
 | {i07}cache:<host>:…  | string | what workers share about a host for a while (robots.txt), expires        |
 | {i07}clock           | string | latest time seen, ms; "ours:server's" while ahead of the server's clock  |
-| {i07}woke            | string | ms of the first call after a silence: workers get time to renew          |
+| {i07}woke            | string | ms of the first call after a silence and of the last one before it, "a:b" |
 | {i07}sync            | string | empty; written to see whether replicas follow                            |
 | incrawl:server       | hash   | schema, partitions: fixed when a server is first used                    |
 | incrawl:namespaces   | hash   | namespace → repository id                                                |

@@ -11,7 +11,7 @@ import msgpack
 from incrawl.core.records import UrlRecord
 from incrawl.frontier import keys
 from incrawl.frontier.frontier import Frontier
-from incrawl.frontier.packing import LISTS, pack, unpack
+from incrawl.frontier.packing import LISTS, pack, read, unpack
 from incrawl.frontier.places import place_url
 
 State = Literal["queued", "leased", "suspect", "quarantined", "retired"]
@@ -122,7 +122,9 @@ async def records(frontier: Frontier) -> AsyncIterator[UrlRecord]:
     """All records, in no order; see `buckets`."""
     async for _, packed_records in buckets(frontier):
         for packed in packed_records.values():
-            yield unpack(packed)
+            record = read(packed)
+            if record is not None:
+                yield record
 
 
 async def hosts(frontier: Frontier) -> AsyncIterator[HostStatus]:

@@ -7,6 +7,7 @@ at its end.
 
 from __future__ import annotations
 
+import logging
 import math
 import struct
 from collections.abc import Sequence
@@ -18,6 +19,8 @@ import msgpack
 from incrawl.core.elsewhere import Elsewhere, Relation
 from incrawl.core.records import Evidence, Observation, UrlRecord
 from incrawl.errors import ServerError
+
+logger = logging.getLogger(__name__)
 
 SCHEMA = 1
 MAX_LEVEL = 255
@@ -96,6 +99,15 @@ def unpack(data: bytes) -> UrlRecord:
     raise RecordError(f"The frontier holds a record of schema {schema}: use a newer incrawl.")
 
 
+def read(data: bytes) -> UrlRecord | None:
+    """The record, or None for one that cannot be read: it is told, and does not stop those who read all."""
+    try:
+        return unpack(data)
+    except RecordError as error:
+        logger.error("%s", error)
+        return None
+
+
 def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
     values = (*given, *_DEFAULTS[len(given) :])
     refresh, last, document, fingerprint, size, kind, visits, changes, failures, history, *rest = values
@@ -115,7 +127,7 @@ def _record(level: int, list_: int, url: str, *given: Any) -> UrlRecord:
         changes,
         failures,
         _unpack_history(history),
-        list_,
+        list_ % LISTS,  # as scripts read it: a damaged one is in some list, too
         fr,
         fr_max,
         interest,

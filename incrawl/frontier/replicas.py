@@ -11,6 +11,7 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any, Protocol
 
 from redis.asyncio import Redis, RedisCluster
@@ -101,11 +102,10 @@ class _Look:
     async def finds_some(self, ask: Callable[[], Awaitable[Any]]) -> bool:
         async with self._asking:
             if time.monotonic() >= self._next:
-                try:
+                # A primary that does not answer has as many as before: its write will tell.
+                with suppress(RedisError, OSError):
                     self._some = bool((await ask()).get("connected_slaves"))
                     self._next = time.monotonic() + REST
-                except (RedisError, OSError):
-                    self._some = False
         return self._some
 
     def note(self, acknowledged: Any) -> None:

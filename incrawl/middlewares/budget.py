@@ -14,6 +14,7 @@ from scrapy.exceptions import NotConfigured
 from scrapy.http import Response
 
 from incrawl.core.urls import host_key
+from incrawl.middlewares.politeness import TURN_KEY, Turn
 from incrawl.page_visit import visit_of
 from incrawl.purse import BudgetSpent, Purse
 from incrawl.refusals import Held, was_sent
@@ -45,6 +46,7 @@ class BudgetMiddleware:
     async def process_request(self, request: Request) -> None:
         visit = visit_of(request)
         host = host_key(request.url)
+        started = time.monotonic()
         request.meta.pop(STAMP_KEY, None)  # a redirect brings the one of the request before it
         try:
             request.meta[STAMP_KEY] = await self._purse.spend(self._goes_on)
@@ -53,8 +55,18 @@ class BudgetMiddleware:
             raise Held(host, 0.0, "the budget is spent") from None
         if visit is not None:
             visit.root.paid = True
-            if visit.is_over(time.monotonic()):
+            if visit.root.is_over(time.monotonic()):
                 raise Held(host, 0.0, "the lease was over before the request could be sent")
+        if not await self._keeps_turn(request, time.monotonic() - started):
+            raise Held(host, 0.0, "its turn at the host was over before the budget had room")
+
+    async def _keeps_turn(self, request: Request, waited: float) -> bool:
+        """A reservation of a host runs out, as a lease does, but nobody renews it while a request waits."""
+        turn: Turn | None = request.meta.get(TURN_KEY)
+        if turn is None or turn.holder is not None or waited < self._worker.config.lease_time / 2:
+            return True
+        frontier = self._worker.frontier
+        return await frontier.reserve_host(frontier.place_host(turn.host), turn.token) <= 0
 
     async def process_response(self, request: Request, response: Response) -> Response:
         await self._settle(request, sent=True)

@@ -50,7 +50,7 @@ class PolitenessMiddleware:
         host = host_key(request.url)
         visit = visit_of(request)
         request.meta[TURN_KEY] = await self._turn(host, visit)
-        if visit is not None and visit.is_over(time.monotonic()):
+        if visit is not None and visit.root.is_over(time.monotonic()):
             await self._end_turn(request, sent=False)
             raise Held(host, 0.0, "the lease was over before the request could be sent")
 

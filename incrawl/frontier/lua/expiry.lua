@@ -21,10 +21,13 @@ local function take_back(id, now, default_gap)
 end
 
 -- Takes expired leases back; how many. While the server was away no lease could be renewed, and when its
--- clock leaps nobody knows: workers, who renew every third of a lease, get half of one to do so.
+-- clock leaps nobody knows: workers, who renew every third of a lease, get half of one to do so. What had
+-- expired before has had its time: else nothing would be taken back where calls are few.
 local function sweep(now, lease_ms, default_gap)
-  if now - tonumber(call('GET', WOKE) or 0) < lease_ms / 2 then return 0 end
-  local expired = call('ZRANGEBYSCORE', LEASES, '-inf', now, 'LIMIT', 0, SWEEP)
+  local woke, before = string.match(call('GET', WOKE) or '0:0', '^(%d+):?(%d*)')
+  local is_awake = now - tonumber(woke) >= lease_ms / 2
+  local ended = is_awake and now or tonumber(before) or 0
+  local expired = call('ZRANGEBYSCORE', LEASES, '-inf', ended, 'LIMIT', 0, SWEEP)
   for _, id in ipairs(expired) do take_back(id, now, default_gap) end
   return #expired
 end
@@ -33,13 +36,19 @@ local function look_again(free_at, locked, now)
   return math.min(free_at, now + (locked and RECHECK or LONGEST_REST))
 end
 
--- Hosts that suspects wait for (host → true). Where a gap is kept, their other pages would take every turn.
-local function awaited_hosts()
-  local awaited = {}
-  local suspects = call('ZRANGE', SUSPECTS, 0, AWAITED - 1)
-  if #suspects == 0 then return awaited end
-  for _, owner in ipairs(call('HMGET', OWNERS, unpack(suspects))) do
-    if owner then awaited[unpack_owner(owner).host] = true end
+-- Hosts that suspects wait for (host → since or until when). Where a gap is kept, their other pages would
+-- take every turn.
+local function awaited_hosts(now)
+  local awaited, ids, times = {}, {}, {}
+  local soon = now + LONGEST_REST
+  local suspects = call('ZRANGEBYSCORE', SUSPECTS, '-inf', soon, 'WITHSCORES', 'LIMIT', 0, AWAITED)
+  for at = 1, #suspects, 2 do
+    ids[#ids + 1], times[#times + 1] = suspects[at], tonumber(suspects[at + 1])
+  end
+  if #ids == 0 then return awaited end
+  for at, owner in ipairs(call('HMGET', OWNERS, unpack(ids))) do
+    local host = owner and host_of(owner)
+    if host then awaited[host] = math.min(awaited[host] or times[at], times[at]) end
   end
   return awaited
 end

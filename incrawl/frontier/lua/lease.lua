@@ -13,6 +13,7 @@ local WHEEL = { 0, 1, 0, 2, 0, 1, 0 }
 local LOOKS = 100 -- hosts looked at in vain in one call
 local SCAN = 1000 -- hosts looked at to tell whether any is due but held
 local GIVEN = NS .. 'given:' .. token
+local KEPT = 5 -- times a lease that an answer may be asked for again: a server may be away for long
 
 local now = clock('rarely')
 local meta = call('HMGET', META, 'horizon', 'wheel')
@@ -149,10 +150,13 @@ local function wait_for_held()
     local wait = math.max(due, locked and math.min(free_at, now + RECHECK) or free_at) - now
     if wait <= longest_wait and (soonest < 0 or wait < soonest) then soonest = math.max(1, wait) end
   end
-  for host in pairs(awaited) do consider(host, now) end
+  for host, time in pairs(awaited) do consider(host, time) end
   for list = 0, LISTS - 1 do
-    local hosts = call('ZRANGEBYSCORE', ready_key(list), '-inf', now + longest_wait, 'LIMIT', 0, SCAN)
-    for _, host in ipairs(hosts) do
+    local most = now + longest_wait
+    local hosts = call('ZRANGEBYSCORE', ready_key(list), '-inf', most, 'WITHSCORES', 'LIMIT', 0, SCAN)
+    for at = 1, #hosts, 2 do
+      local host = hosts[at]
+      if soonest >= 0 and tonumber(hosts[at + 1]) - now >= soonest then break end -- and none behind it
       local head = call('ZRANGE', queue_key(list, host), 0, 0, 'WITHSCORES')
       local due = head[1] and due_of(head[2])
       if due and (due <= limit or continuous) then consider(host, due) end
@@ -163,7 +167,7 @@ end
 
 local given, swept = call('GET', GIVEN), 0
 if not given then swept = sweep(now, lease_ms, default_gap) end
-awaited = awaited_hosts()
+awaited = awaited_hosts(now)
 if given then
   give_again(given)
 elseif alone then
@@ -174,7 +178,7 @@ else
 end
 if not given and leased > 0 then
   call('HSET', META, 'wheel', turn % #WHEEL)
-  call('SET', GIVEN, table.concat(ids), 'PX', lease_ms)
+  call('SET', GIVEN, table.concat(ids), 'PX', KEPT * lease_ms)
 end
 if swept + leased > 0 then clock() end
 

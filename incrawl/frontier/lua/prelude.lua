@@ -51,9 +51,9 @@ local function clock(rarely)
     call('SET', CLOCK, format('%.1f:%.0f', now, server))
   elseif now > last then
     call('SET', CLOCK, format('%.0f', now))
-    -- The server was away, or its clock has leapt: nobody could renew a lease meanwhile.
-    if now - last > SILENCE then call('SET', WOKE, format('%.0f', now)) end
   end
+  -- The server was away, or its clock has leapt: nobody could renew a lease meanwhile.
+  if now - last > SILENCE then call('SET', WOKE, format('%.0f:%.0f', now, last)) end
   return math.floor(now)
 end
 
@@ -209,9 +209,9 @@ local function drop_lease(id)
   call('HDEL', RAISED, id)
 end
 
--- A page that a worker may have died of is given out alone from now on.
-local function make_suspect(id, lease, now)
+-- A page that a worker may have died of is given out alone, at `time` or later.
+local function make_suspect(id, lease, time)
   call('ZREM', LEASES, id)
-  call('ZADD', SUSPECTS, now, id)
+  call('ZADD', SUSPECTS, time, id)
   call('HSET', OWNERS, id, pack_owner('suspect-', lease.host, lease.list, '0', lease.score))
 end

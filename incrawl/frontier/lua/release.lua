@@ -8,8 +8,8 @@ if not lease then return 0 end
 
 local now = clock()
 local free_at = free_host(lease.host, { [token] = true }, now, tonumber(ARGV[4]), tonumber(ARGV[5]))
-if lease.alone and delay < 0 then
-  make_suspect(id, lease, now)
+if lease.alone then
+  make_suspect(id, lease, now + math.max(0, delay))
 else
   drop_lease(id)
   local record = call('HGET', bucket_key(id), id)
