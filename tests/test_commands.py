@@ -241,8 +241,11 @@ def test_quarantined_pages_come_free(crawl: Crawl) -> None:
             await asyncio.sleep(0.005)
 
     crawl.frontier(die_of_it)
-    assert crawl.json("status")["quarantined"] == 1
-    assert "--quarantined" in crawl.type("status")[1]
+    status = crawl.json("status")
+    assert (status["quarantined"], status["quarantined_pages"]) == (1, [PAGE])
+    shown = crawl.type("status")[1]
+    assert PAGE in shown
+    assert "--quarantined" in shown
     assert crawl.json("recrawl", "--quarantined")["due_now"] == 1
     assert crawl.json("status")["quarantined"] == 0
     assert crawl.json("due")["due"] == 1

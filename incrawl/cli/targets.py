@@ -10,7 +10,7 @@ from incrawl.core.urls import host_key, is_web_url
 from incrawl.errors import ConfigError
 from incrawl.frontier import keys, operations
 from incrawl.frontier.frontier import Frontier
-from incrawl.frontier.packing import unpack
+from incrawl.frontier.packing import read
 
 HOST_ID_LENGTH = 8
 
@@ -54,5 +54,6 @@ async def quarantined_urls(frontier: Frontier) -> AsyncIterator[str]:
         places = await frontier.client.hgetall(keys.quarantine(prefix))
         for url_id, place in places.items():
             known = await frontier.run("look", partition, url_id, place[:HOST_ID_LENGTH])
-            if known is not None:
-                yield unpack(known[0]).url
+            record = read(known[0]) if known is not None else None
+            if record is not None:
+                yield record.url

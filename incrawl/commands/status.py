@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import AsyncIterator
 from dataclasses import asdict
 from typing import Any
 
 from rich.console import Console
 
 from incrawl.cli.command import FrontierCommand, Report
+from incrawl.cli.targets import quarantined_urls
 from incrawl.cli.text import ahead, clean, facts_table, make_table, moment
 from incrawl.config import Config, Settings
 from incrawl.core.values import format_span
@@ -19,6 +21,7 @@ from incrawl.frontier.outside import OutsideServer
 from incrawl.frontier.trapped import traps
 
 BUSIEST = 10
+DEADLY = 10  # quarantined pages that are named
 
 
 class Command(FrontierCommand):
@@ -38,6 +41,7 @@ class Command(FrontierCommand):
             "hosts": len(hosts),
             "held": [asdict(host) for host in hosts if is_held(host, now)],
             "busiest": [asdict(host) for host in busiest[:BUSIEST]],
+            "quarantined_pages": [url async for url in first(quarantined_urls(frontier), DEADLY)],
             "traps": [asdict(trap) for trap in await traps(frontier)],
             "policy": config.refresh_policy,
             "budget": await budget_facts(frontier, config),
@@ -68,7 +72,17 @@ class Command(FrontierCommand):
             console.print()
             console.print(traps_table(report["traps"]))
         if report["quarantined"]:
-            console.print("\nscrapy recrawl --quarantined gives quarantined pages another try.")
+            console.print()
+            console.print(quarantine_table(report["quarantined_pages"], report["quarantined"]))
+            console.print("scrapy recrawl --quarantined gives them another try; with a URL, that page alone.")
+
+
+async def first(urls: AsyncIterator[str], count: int) -> AsyncIterator[str]:
+    async for url in urls:
+        if count <= 0:
+            return
+        count -= 1
+        yield url
 
 
 async def budget_facts(frontier: Frontier, config: Config) -> dict[str, Any] | None:
@@ -93,6 +107,16 @@ def hosts_table(title: str, hosts: list[dict[str, Any]], now: float) -> Any:
         allowed = "now" if free is None or free <= now else ahead(free, now)
         name, reason = clean(host["name"]), clean(host["reason"])
         table.add_row(name, str(host["due"]), str(host["queued"]), allowed, reason)
+    return table
+
+
+def quarantine_table(urls: list[str], count: int) -> Any:
+    """Pages that workers have died of, each time while it was their only one."""
+    table = make_table("page", title="Quarantined")
+    for url in urls:
+        table.add_row(clean(url))
+    if count > len(urls):
+        table.add_row(f"… and {count - len(urls)} more")
     return table
 
 
