@@ -9,9 +9,12 @@ from redis.exceptions import ResponseError
 
 from incrawl.collection.survey import batches
 from incrawl.frontier import keys, operations
+from incrawl.frontier.adoption import Adopted
 from incrawl.frontier.caller import is_away
 from incrawl.frontier.frontier import Ending, Frontier
 from incrawl.frontier.glance import look_many
+from incrawl.frontier.packing import unpack
+from incrawl.recovery.frontier_file import entries_of
 
 # As redis-py gives them: of Redis 7 and later, and of 6.2, which tells them amid a sentence about the script.
 SENTENCE = "Error running script (call to f_6b1bf): @user_script:51: @user_script: 51: "
@@ -120,6 +123,9 @@ async def test_one_record_that_cannot_be_read_stops_nobody_who_reads_all(bench: 
         await frontier.client.hset(keys.bucket(prefix, 0), place.id, b"\x00\x07\xc1")
         assert [record.url async for record in operations.records(frontier)] == [B]
         assert [entry.record.url async for batch in batches(frontier) for entry in batch] == [B]
+        entries = [entry async for entry in entries_of(frontier)]
+        assert [unpack(entry.packed).url for entry in entries if isinstance(entry, Adopted)] == [B]
+        assert [url async for url, _ in operations.due_urls(frontier, 10)] == [B]
         assert [glance.record.url for glance in await look_many(frontier, [A, B])] == [B]
         assert urls(await take(frontier)) == [B]
 

@@ -11,7 +11,7 @@ from incrawl.core.records import UrlRecord
 from incrawl.frontier import keys
 from incrawl.frontier.frontier import BATCH, Frontier
 from incrawl.frontier.operations import HOSTS_AT_ONCE, batched
-from incrawl.frontier.packing import LISTS, unpack
+from incrawl.frontier.packing import LISTS, read
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -55,7 +55,8 @@ async def records_of(frontier: Frontier, pages: Sequence[Coming]) -> dict[Coming
             ids = [part for page in batch for part in (page.id, page.host)]
             reply = await frontier.run("look_many", partition, *ids)
             pairs = zip(batch, reply[::2], strict=True)
-            found |= {page: unpack(packed) for page, packed in pairs if packed is not None}
+            records = {page: read(packed) for page, packed in pairs if packed is not None}
+            found |= {page: record for page, record in records.items() if record is not None}
     return found
 
 

@@ -153,8 +153,9 @@ async def due_urls(frontier: Frontier, limit: int) -> AsyncIterator[tuple[str, f
                 entries = await client.zrangebyscore(queue, "-inf", now_ms, 0, left, withscores=True)
                 for url_id, score in entries:
                     packed = await frontier.run("look", partition, url_id, host_id)
-                    if packed is not None:
-                        yield unpack(packed[0]).url, keys.due_seconds(score)
+                    record = read(packed[0]) if packed is not None else None
+                    if record is not None:
+                        yield record.url, keys.due_seconds(score)
                         left -= 1
                     if left <= 0:
                         return

@@ -22,7 +22,7 @@ from incrawl.frontier import operations
 from incrawl.frontier.adoption import NEVER, QUARANTINED, Adopted
 from incrawl.frontier.frontier import Frontier
 from incrawl.frontier.operations import Known
-from incrawl.frontier.packing import level_of, pack, unpack
+from incrawl.frontier.packing import level_of, pack, read
 from incrawl.recovery.seen_ids import SeenIds
 
 SCHEMA = 1
@@ -73,8 +73,9 @@ async def entries_of(frontier: Frontier) -> AsyncIterator[Entry]:
 
 
 async def _look_at(frontier: Frontier, bucket: dict[bytes, bytes]) -> dict[bytes, Known]:
-    looks = (operations.look(frontier, unpack(packed).url) for packed in bucket.values())
-    found = zip(bucket, await asyncio.gather(*looks), strict=True)
+    records = {id_: record for id_, packed in bucket.items() if (record := read(packed)) is not None}
+    looks = (operations.look(frontier, record.url) for record in records.values())
+    found = zip(records, await asyncio.gather(*looks), strict=True)
     return {id_: known for id_, known in found if known is not None}
 
 
