@@ -91,33 +91,38 @@ def namespace_of(root: Path, run_id: str) -> str | None:
 
 def is_alive(root: Path, run_id: str) -> bool:
     """Whether a process is writing this run."""
-    try:
-        with folder(root, [run_id, STAGING]) as staging:
-            lock = os.open(ALIVE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=staging)
-    except FileNotFoundError:
+    lock = _lock_file(root, run_id)
+    if lock is None:
         return False
     try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not _try_lock(lock, fcntl.LOCK_SH)
     finally:
         os.close(lock)
-    return False
 
 
 def lock_dead(root: Path, run_id: str) -> int | None:
     """The lock of a run whose process is gone; None if it lives, or has left nothing to look after."""
+    lock = _lock_file(root, run_id)
+    if lock is None or _try_lock(lock, fcntl.LOCK_EX):
+        return lock
+    os.close(lock)
+    return None
+
+
+def _lock_file(root: Path, run_id: str) -> int | None:
     try:
         with folder(root, [run_id, STAGING]) as staging:
-            lock = os.open(ALIVE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=staging)
+            return os.open(ALIVE, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=staging)
     except FileNotFoundError:
         return None
+
+
+def _try_lock(lock: int, kind: int) -> bool:
     try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(lock, kind | fcntl.LOCK_NB)
     except BlockingIOError:
-        os.close(lock)
-        return None
-    return lock
+        return False
+    return True
 
 
 def retire(root: Path, run_id: str) -> None:
