@@ -234,3 +234,29 @@ def test_without_the_add_on_the_project_crawls_as_ever(state_dir: Path) -> None:
         assert done.out == ""
         assert not any(name.startswith("incrawl/") for name in done.stats)
         assert not (state_dir / "server").exists()
+
+
+def linked_pages() -> dict[str, Reply]:
+    """Six pages that all link to each other."""
+    links = "".join(f'<a href="/p/{number}">Page {number}</a>' for number in range(6))
+    return {f"/p/{number}": Reply(f"<h1>Page {number}</h1>{links}") for number in range(6)}
+
+
+@pytest.mark.parametrize("others", ["", '{"bookshop.middlewares.NotTheLastPageMiddleware": 500}'])
+def test_known_links_of_a_spider_go_no_further_where_no_rule_of_the_users_own_follows(others: str) -> None:
+    with Site(linked_pages()) as site, short_dir() as state_dir:
+        settings = {"SPIDER_MIDDLEWARES": others} if others else {}
+        crawl = Crawl(state_dir, project=PROJECT, CONCURRENT_REQUESTS="1", **settings)
+        done = crawl.run("everything", shop=site.url(""))
+        urls = [site.url(f"/p/{number}") for number in range(5 if others else 6)]
+        assert sorted(hit.path for hit in site.hits if hit.path != "/robots.txt") == [
+            url.removeprefix(site.url("")) for url in urls
+        ]
+        assert (done.stats.get("incrawl/links/spared", 0) > 0) is not bool(others)
+        # What a page asked for is remembered all the same: an unchanged one asks for it again.
+        repository = crawl.repository()
+        for url in urls:
+            document = crawl.one(url, spider="everything").record.document
+            kept = repository.sidecar(url, document or "")
+            assert kept is not None
+            assert sorted(kept.links) == urls
