@@ -79,10 +79,10 @@ class Command(FrontierCommand):
 
 async def first(urls: AsyncIterator[str], count: int) -> AsyncIterator[str]:
     async for url in urls:
+        yield url
+        count -= 1
         if count <= 0:
             return
-        count -= 1
-        yield url
 
 
 async def budget_facts(frontier: Frontier, config: Config) -> dict[str, Any] | None:

@@ -96,16 +96,8 @@ def write_new(name: str, data: bytes, inside: int) -> None:
         raise
 
 
-def finish_new(file: int) -> None:
-    """Waits until a new file is on the disk, and closes it."""
-    try:
-        os.fsync(file)
-    finally:
-        os.close(file)
-
-
 def begin_new(name: str, data: bytes, inside: int) -> int:
-    """The same without the wait: returns the open file, for `finish_new`."""
+    """The same without the wait: the open file, for `finish_new`."""
     descriptor = os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _FILE, 0o666, dir_fd=inside)
     try:
         _write_all(descriptor, data)
@@ -117,6 +109,14 @@ def begin_new(name: str, data: bytes, inside: int) -> int:
         remove(name, inside)
         raise
     return descriptor
+
+
+def finish_new(file: int) -> None:
+    """Waits until a new file is on the disk, and closes it."""
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
 
 
 def read(name: str, inside: int) -> bytes:
