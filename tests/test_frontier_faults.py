@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 from frontiers import LEASE, Bench, advance, discover, in_loop, known, take, urls
-from redis.asyncio import RedisCluster
+from redis.asyncio import Redis, RedisCluster
+from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import ResponseError
 
 from incrawl.collection.survey import batches
@@ -41,6 +44,30 @@ def test_a_server_that_will_recover_is_waited_for_whatever_its_version(told: str
 @pytest.mark.parametrize("told", MISTAKES)
 def test_a_mistake_is_not_waited_for(told: str) -> None:
     assert not is_away(ResponseError(told))
+
+
+def idle_connections(client: Redis | RedisCluster) -> list[AbstractConnection]:
+    if isinstance(client, RedisCluster):
+        return [connection for node in client.get_nodes() for connection in node._free]
+    return list(client.connection_pool._available_connections)
+
+
+@in_loop
+async def test_a_call_whose_connection_is_closed_at_any_moment_is_made_again(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+
+        async def call_after(turns: int) -> int:
+            for _ in range(turns):
+                await asyncio.sleep(0)
+            return int(await frontier.command("EXISTS", keys.meta(prefix)))
+
+        prefix = keys.namespace_prefix(0, frontier.namespace)
+        for turns in range(6):
+            closing = [connection.disconnect() for connection in idle_connections(frontier.client)]
+            assert closing
+            *_, answer = await asyncio.gather(*closing, call_after(turns))
+            assert answer == 1
 
 
 @in_loop

@@ -11,11 +11,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import re
+import traceback
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Any
 
 from redis.asyncio import RedisCluster
+from redis.asyncio.connection import AbstractConnection
 from redis.exceptions import (
     ClusterError,
     ConnectionError,
@@ -54,12 +56,24 @@ _PASSING = re.compile(
 
 def is_away(error: BaseException) -> bool:
     """Whether the server cannot take a call just now, so that waiting will help."""
-    return isinstance(error, _AWAY) or _passing(error) != ""
+    return isinstance(error, _AWAY) or _passing(error) != "" or _was_cut_off(error)
 
 
 def _passing(error: BaseException) -> str:
     found = _PASSING.search(str(error)) if isinstance(error, ResponseError) else None
     return found[1] if found else ""
+
+
+def _was_cut_off(error: BaseException) -> bool:
+    """Whether the connection was closed while words were put on it, by another task or by the other side.
+
+    redis-py and asyncio stumble over what is gone by then, instead of saying so (redis-py's issue 4287).
+    The words were made before that, so nothing of ours can be at fault.
+    """
+    if not isinstance(error, (AttributeError, TypeError)):
+        return False
+    frames = traceback.walk_tb(error.__traceback__)
+    return any(frame.f_code is AbstractConnection.send_packed_command.__code__ for frame, _ in frames)
 
 
 @dataclass(slots=True)
