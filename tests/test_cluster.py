@@ -11,6 +11,7 @@ import pytest
 from crawls import until
 from drills import LONG, crawl_in
 from frontiers import Bench, Server, discover, finish, in_loop, running_cluster, running_server, take
+from redis.exceptions import NoPermissionError
 from swarm import Forker, Swarm, fetched, site_of, tree
 
 from incrawl.frontier import keys, operations
@@ -75,6 +76,18 @@ async def test_new_links_wait_for_the_replica_of_a_single_server(caplog: pytest.
             replica.signal(signal.SIGSTOP)
             await discover(frontier, "http://a.test/2")
             assert len(told(caplog)) == 1
+
+
+@in_loop
+async def test_a_user_that_may_not_wait_for_replicas_is_told_so() -> None:
+    at_once = ("--repl-diskless-sync-delay", "0")
+    with running_server(*at_once) as primary, running_server("--replicaof", f"127.0.0.1 {primary.port}"):
+        with primary.client() as client:
+            until(lambda: client.info("replication").get("slave0", {}).get("state") == "online")
+            client.acl_setuser("default", enabled=True, nopass=True, commands=["-wait"])
+        async with Bench(primary.url).open() as frontier:
+            with pytest.raises(NoPermissionError, match="wait"):
+                await discover(frontier, "http://a.test/")
 
 
 async def find_pages(frontier: Frontier, finder: int, acknowledged: set[str], stop: asyncio.Event) -> None:

@@ -11,14 +11,14 @@ import logging
 import time
 from collections import defaultdict
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from typing import Any, Protocol
 
 from redis.asyncio import Redis, RedisCluster
 from redis.asyncio.cluster import ClusterNode, PipelineCommand
-from redis.exceptions import RedisError
+from redis.exceptions import NoPermissionError, ResponseError
 
 from incrawl.frontier import keys
+from incrawl.frontier.caller import is_away
 
 logger = logging.getLogger(__name__)
 
@@ -58,8 +58,8 @@ class ServerReplicas:
         pipeline.execute_command(*_WAIT)
         try:
             _, acknowledged = await pipeline.execute()
-        except (RedisError, OSError):
-            return False
+        except Exception as error:
+            return _is_repeated(error)
         self._look.note(acknowledged)
         return True
 
@@ -83,10 +83,10 @@ class ClusterReplicas:
         commands = [PipelineCommand(0, *_mark(partition)), PipelineCommand(1, *_WAIT)]
         try:
             failed = await primary.execute_pipeline(commands)
-        except (RedisError, OSError):
-            return False
-        if failed:  # it is no longer the primary
-            return False
+        except Exception as error:
+            return _is_repeated(error)
+        if failed:
+            return _is_repeated(next(c.result for c in commands if isinstance(c.result, Exception)))
         self._looks[primary.name].note(commands[1].result)
         return True
 
@@ -103,9 +103,12 @@ class _Look:
         async with self._asking:
             if time.monotonic() >= self._next:
                 # A primary that does not answer has as many as before: its write will tell.
-                with suppress(RedisError, OSError):
+                try:
                     self._some = bool((await ask()).get("connected_slaves"))
                     self._next = time.monotonic() + REST
+                except Exception as error:
+                    if not _is_the_servers(error):
+                        raise
         return self._some
 
     def note(self, acknowledged: Any) -> None:
@@ -114,6 +117,17 @@ class _Look:
             logger.warning("No replica has acknowledged new links within %d ms: going on without", TIMEOUT)
             self._some = False
             self._next = time.monotonic() + REST
+
+
+def _is_repeated(error: Exception) -> bool:
+    """False, for the write: what failed was a primary that has gone, or is one no longer."""
+    if isinstance(error, NoPermissionError) or not _is_the_servers(error):
+        raise error
+    return False
+
+
+def _is_the_servers(error: Exception) -> bool:
+    return isinstance(error, ResponseError) or is_away(error)
 
 
 def _mark(partition: int) -> tuple[Any, ...]:
