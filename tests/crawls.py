@@ -44,6 +44,9 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PATIENCE = 60.0  # seconds that a process or a condition may take before the test fails
+_REFRESH_TIMES = [f"INCRAWL_{which}_REFRESH_TIME" for which in ("AVERAGE", "MIN", "MAX")]
+DUE_NEXT_TIME = dict.fromkeys(_REFRESH_TIMES, "0.001s")
+"""For a crawl whose pages are all due again in the next run, however soon that begins."""
 
 Asked = TypeVar("Asked")
 

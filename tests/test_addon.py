@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import json
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import Crawl, Done, Reply, Site, short_dir, until
+from crawls import DUE_NEXT_TIME, Crawl, Done, Reply, Site, short_dir, until
 
 PROJECT = Path(__file__).parent / "example_project"
-PAUSE = 0.7  # seconds between runs: all pages are due again
 
 
 class Shop:
@@ -57,7 +55,6 @@ class Told:
         hits = [(hit.method, hit.path) for hit in self.shop.site.hits[before:]]
         items = [json.loads(line) for line in feed.read_text().splitlines()]
         self.runs.append(Run(done, hits, items))
-        time.sleep(PAUSE)
 
 
 @dataclass
@@ -81,21 +78,14 @@ def told() -> Iterator[Told]:
     """Four runs: all new; one price and one list changed; a price no pipeline reads; the same, repaired."""
     shop = Shop()
     with short_dir() as state_dir, shop.site:
-        crawl = Crawl(
-            state_dir,
-            project=PROJECT,
-            INCRAWL_AVERAGE_REFRESH_TIME="0.5s",
-            INCRAWL_MIN_REFRESH_TIME="0.5s",
-            INCRAWL_MAX_REFRESH_TIME="0.5s",
-        )
-        told = Told(shop, crawl)
+        told = Told(shop, Crawl(state_dir, project=PROJECT, **DUE_NEXT_TIME))
         told.run()
         shop.prices |= {2: "20", 7: "7"}
         shop.lists[2].append(7)
         told.run()
         shop.prices[3] = "ask us"
         told.run()
-        crawl.settings["ITEM_PIPELINES"] = "{}"
+        told.crawl.settings["ITEM_PIPELINES"] = "{}"
         told.run()
         yield told
 
@@ -210,10 +200,9 @@ def test_careless_spiders_do_no_harm(state_dir: Path) -> None:
 
 def test_a_captcha_in_place_of_a_page_does_not_reach_the_spider(state_dir: Path) -> None:
     captchas = Path(__file__).parent / "changes" / "impostors" / "captcha"
-    names = [f"INCRAWL_{which}_REFRESH_TIME" for which in ("AVERAGE", "MIN", "MAX")]
     shop = Shop()
     with shop.site:
-        told = Told(shop, Crawl(state_dir, project=PROJECT, **dict.fromkeys(names, "0.2s")))
+        told = Told(shop, Crawl(state_dir, project=PROJECT, **DUE_NEXT_TIME))
         told.run()
         shop.guard = (captchas / "cloudflare_challenge.html").read_text()
         told.run()

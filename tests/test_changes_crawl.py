@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import Crawl, Reply, Site, html, short_dir, until
+from crawls import DUE_NEXT_TIME, Crawl, Reply, Site, html, short_dir, until
 from typed import typed
 
 from incrawl.core.records import Outcome
@@ -62,10 +62,8 @@ def told() -> Iterator[Told]:
         "/walled": Reply(impostor("cookie_wall/consent.html")),
     }
     pages["/"] = Reply(html(*pages))
-    settings = {"INCRAWL_AVERAGE_REFRESH_TIME": "0.1s", "INCRAWL_MIN_REFRESH_TIME": "0.1s"}
-    settings["INCRAWL_MAX_REFRESH_TIME"] = "0.2s"
     with short_dir() as state_dir, Site(pages) as site:
-        crawl = Crawl(state_dir, **settings, INCRAWL_IGNORE=json.dumps(RULES))
+        crawl = Crawl(state_dir, **DUE_NEXT_TIME, INCRAWL_IGNORE=json.dumps(RULES))
         stats: dict[str, int] = {}
         while min(map(site.paths().count, ("/counter", "/headline", "/advert"))) < ROUNDS:
             done = crawl.run(urls=site.url("/"))

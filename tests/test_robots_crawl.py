@@ -8,7 +8,7 @@ from contextlib import ExitStack, contextmanager
 from email.utils import formatdate
 from pathlib import Path
 
-from crawls import Crawl, Reply, Site, html
+from crawls import DUE_NEXT_TIME, Crawl, Reply, Site, html
 
 from incrawl.frontier import operations
 
@@ -93,7 +93,7 @@ def test_a_file_that_cannot_be_had_holds_the_host(state_dir: Path) -> None:
 
 def test_a_page_that_is_disallowed_later_leaves_the_queue_and_keeps_its_history(state_dir: Path) -> None:
     with Site({"/robots.txt": robots("User-agent: *", "Disallow: /no"), "/": Reply(html())}) as site:
-        crawl = Crawl(state_dir, INCRAWL_AVERAGE_REFRESH_TIME="0.1s", INCRAWL_MIN_REFRESH_TIME="0.1s")
+        crawl = Crawl(state_dir, **DUE_NEXT_TIME)
         assert crawl.run(urls=site.url("/")).visits() == {"new": 1}
         before = crawl.one(site.url("/")).record
         site.pages["/robots.txt"] = robots("User-agent: *", "Disallow: /")
@@ -198,17 +198,10 @@ def test_429_and_503_hold_the_whole_host(state_dir: Path) -> None:
 def test_a_wave_of_errors_pauses_the_host(state_dir: Path) -> None:
     pages: dict[str, Reply] = {f"/{n}": Reply(html(text=f"page {n}")) for n in range(30)}
     with Site({**pages, "/": Reply(html(*pages))}) as site:
-        crawl = Crawl(
-            state_dir,
-            INCRAWL_HOST_INTERVAL="0.01s",
-            INCRAWL_MAX_WAIT="0.1s",
-            INCRAWL_AVERAGE_REFRESH_TIME="0.1s",
-            INCRAWL_MIN_REFRESH_TIME="0.1s",
-        )
+        crawl = Crawl(state_dir, **DUE_NEXT_TIME, INCRAWL_HOST_INTERVAL="0.01s", INCRAWL_MAX_WAIT="2s")
         assert crawl.run(urls=site.url("/")).visits()["new"] == 31
         site.pages = {"/robots.txt": Reply(status=404)}  # one bad day: everything is gone
         before = len(site.paths())
-        time.sleep(1)  # until all pages are due
         done = crawl.run()
         assert done.stats["incrawl/waves/held"] == 1
         assert len(site.paths()) - before == 10

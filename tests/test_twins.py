@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from crawls import ROOT, Crawl, Done, Reply, Site, html
+from crawls import DUE_NEXT_TIME, ROOT, Crawl, Done, Reply, Site, html
 
 from incrawl.core.elsewhere import Relation, own_address
 from incrawl.frontier.inheritance import inherit
@@ -31,9 +31,7 @@ def page(text: str, *links: str, canonical: str = "") -> Reply:
 
 def rounds(state_dir: Path, **settings: str) -> Crawl:
     """A crawl whose pages are all due again in the next run."""
-    spans = dict.fromkeys(("AVERAGE", "MIN", "MAX"), "0.001s")
-    times = {f"INCRAWL_{name}_REFRESH_TIME": span for name, span in spans.items()}
-    return Crawl(state_dir, **times, **settings)
+    return Crawl(state_dir, **DUE_NEXT_TIME, **settings)
 
 
 def ended(done: Done) -> Done:

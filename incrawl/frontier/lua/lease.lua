@@ -10,6 +10,7 @@ local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6
 local longest_wait = tonumber(ARGV[7])
 
 local WHEEL = { 0, 1, 0, 2, 0, 1, 0 }
+local TURNS = 1000 -- leases within a millisecond after which hosts may change places
 local LOOKS = 100 -- hosts looked at in vain in one call
 local SCAN = 1000 -- hosts looked at to tell whether any is due but held
 local GIVEN = NS .. 'given:' .. token
@@ -67,7 +68,7 @@ local function take(list, host, heads, gap)
   if gap > 0 then
     rescore(host, now + lease_ms, now)
   else
-    rescore_list(list, host, now + leased / 1000, now)
+    rescore_list(list, host, now + (turn % TURNS + 1) / (TURNS + 1), now)
   end
   return taken
 end
@@ -177,7 +178,7 @@ else
   while share > 0 and leased < count and lease_next(share) do end
 end
 if not given and leased > 0 then
-  call('HSET', META, 'wheel', turn % #WHEEL)
+  call('HSET', META, 'wheel', turn % (#WHEEL * TURNS))
   call('SET', GIVEN, table.concat(ids), 'PX', KEPT * lease_ms)
 end
 if swept + leased > 0 then clock() end
