@@ -4,7 +4,7 @@
 
 Speeds depend on the machine, and on who else uses it: the yardstick, a bare write of the same bytes by the
 same client to the same server, tells how fast it was meanwhile. What a lease costs in a large frontier and in
-a small one is measured by turns, with both servers running.
+a small one is measured by turns, with both servers running, of pages that have been visited before in both.
 """
 
 from __future__ import annotations
@@ -25,7 +25,6 @@ from rich.table import Table
 
 from incrawl.core.records import Observation, UrlRecord
 from incrawl.core.urls import url_id
-from incrawl.frontier import keys
 from incrawl.frontier.connection import connect_embedded
 from incrawl.frontier.embedded import stop_server
 from incrawl.frontier.frontier import Ending, Find, Frontier, Lease
@@ -39,7 +38,6 @@ BATCH = 5_000
 LEASES = 100
 MADE_AHEAD = 50_000  # URLs whose ids are worked out while the clock stands
 AT_ONCE = 4  # tasks, or calls for each partition, under way: client and server work at the same time
-MANY = 2_000_000  # URLs beyond which not every one is visited by way of lease and complete
 YARDSTICK = 16_000  # records
 SAMPLE = 50_000  # pages that are leased and completed to see how long that takes
 HISTORY = tuple(Observation(random.Random(n).uniform(600, 1e6), n % 3 == 0) for n in range(20))
@@ -150,7 +148,9 @@ async def yardstick(client: Any, cost: Cost) -> None:
 
 
 async def settle(client: Any) -> None:
-    """Waits while the server rewrites its log: every page of memory that it touches meanwhile is copied."""
+    """Waits while the server rewrites its log, during which every page of memory that it touches is copied.
+    From now on it rewrites no more: what is measured next would depend on when it does."""
+    await client.config_set("auto-aof-rewrite-percentage", 0)
     while (await client.info("persistence"))["aof_rewrite_in_progress"]:  # noqa: ASYNC110
         await asyncio.sleep(0.2)
 
@@ -169,7 +169,7 @@ async def work(frontier: Frontier, count: int, lease: Cost, complete: Cost) -> N
 
 
 async def lease_by_turns(small: Frontier, large: Frontier, rounds: int) -> float:
-    """What a lease costs the large frontier's server; the small one's = 1. Completed pages are due again."""
+    """What a lease costs the large frontier's server; the small one's = 1."""
     costs = {frontier: Cost(frontier.client) for frontier in (small, large)}
     for _ in range(rounds):
         for frontier, cost in costs.items():
@@ -177,7 +177,7 @@ async def lease_by_turns(small: Frontier, large: Frontier, rounds: int) -> float
             asked = (frontier.lease(partition, LEASES) for partition in range(frontier.partitions))
             leases = [each for grant in await cost.of(asyncio.gather(*asked)) for each in grant.leases]
             cost.count += len(leases)
-            await frontier.complete_all([Ending(each, visited(each.record), 0.0, 0.0) for each in leases])
+            await frontier.complete_all(endings(leases))
     in_small, in_large = (cost.server / cost.count for cost in costs.values())
     return in_large / in_small
 
@@ -198,32 +198,16 @@ async def work_side_by_side(frontier: Frontier, count: int, cost: Cost) -> None:
 
 
 def endings(leases: list[Lease]) -> list[Ending]:
-    return [Ending(each, visited(each.record), 86400.0 * 9, 0.0) for each in leases]
+    """Ends of visits whose pages are due again in the next run."""
+    return [Ending(each, visited(each.record), 0.0, 0.0) for each in leases]
 
 
 SOME = pack(visited(UrlRecord(url_of(0))))
-BEFORE_URL, BEHIND_URL = SOME.split(url_of(0).encode())
 
 
-def with_visits(packed: bytes) -> bytes:
-    """A record after 20 visits; all URLs have the same length here, so only these bytes differ."""
-    return BEFORE_URL + packed[-len(url_of(0)) :] + BEHIND_URL
-
-
-async def write_visits(frontier: Frontier) -> None:
-    """Gives every record its 20 visits where it lies: it takes the same memory, and a tenth of the time."""
-    for partition in range(frontier.partitions):
-        prefix = keys.namespace_prefix(partition, frontier.namespace)
-        buckets = int(await frontier.client.hget(keys.meta(prefix), b"buckets"))
-        for start in range(0, buckets, 100):
-            names = [keys.bucket(prefix, number) for number in range(start, min(start + 100, buckets))]
-            reading, writing = (frontier.client.pipeline(transaction=False) for _ in range(2))
-            for name in names:
-                reading.hgetall(name)
-            for name, packed in zip(names, await reading.execute(), strict=True):
-                if packed:  # one in some thousand buckets is empty
-                    writing.hset(name, mapping={url_id: with_visits(each) for url_id, each in packed.items()})
-            await writing.execute()
+async def visit_all(frontier: Frontier, urls: int) -> None:
+    await work_side_by_side(frontier, urls, Cost(frontier.client))
+    await asyncio.sleep(1.1)  # hosts without any page of this run are looked at again after a second
 
 
 async def look(frontier: Frontier, rounds: int, cost: Cost) -> None:
@@ -264,7 +248,7 @@ async def measure(urls: int, state: Path, small_state: Path | None = None) -> di
     frontier = await Frontier.open(client, "incrawl/incremental", gap=0)
     await frontier.begin()
     idle = await warm_up(client)
-    names = ("yardstick", "new", "known", "both", "lease", "complete", "look", "reserve", "rest")
+    names = ("yardstick", "new", "known", "both", "lease", "complete", "look", "reserve")
     cost = {name: Cost(client) for name in names}
     await yardstick(client, cost["yardstick"])
     empty = await used(client)
@@ -274,15 +258,12 @@ async def measure(urls: int, state: Path, small_state: Path | None = None) -> di
     await discover(frontier, min(urls, 200_000), cost["known"])
     await work(frontier, min(urls // 4, SAMPLE), cost["lease"], cost["complete"])
     await work_side_by_side(frontier, min(urls // 4, SAMPLE), cost["both"])
-    ratio = await beside_a_small_one(frontier, small_state) if small_state else 1.0
-    for name in names[:6]:
-        print(f"{urls:,} URLs: {name} {cost[name].row()}", file=sys.stderr)
-    if urls <= MANY:
-        await work_side_by_side(frontier, urls, cost["rest"])
-    else:
-        await write_visits(frontier)
+    for name, each in cost.items():
+        if each.count:
+            print(f"{urls:,} URLs: {name} {each.row()}", file=sys.stderr)
+    await visit_all(frontier, urls)
     visited_bytes = (await used(client) - empty) / urls
-    await settle(client)
+    ratio = await beside_a_small_one(frontier, small_state) if small_state else 1.0
     await look(idle, 5, cost["look"])
     await reserve(frontier, 20, cost["reserve"])
     await frontier.close()
@@ -293,6 +274,8 @@ async def beside_a_small_one(large: Frontier, state: Path) -> float:
     small = await Frontier.open(await connect_embedded(state), "incrawl/incremental", gap=0)
     await small.begin()
     await discover(small, SMALL, Cost(small.client))
+    await visit_all(small, SMALL)
+    await settle(small.client)
     await lease_by_turns(small, large, 2)
     ratio = await lease_by_turns(small, large, ROUNDS)
     await small.close()
