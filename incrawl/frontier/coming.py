@@ -55,7 +55,7 @@ async def records_of(frontier: Frontier, pages: Sequence[Coming]) -> dict[Coming
             ids = [part for page in batch for part in (page.id, page.host)]
             reply = await frontier.run("look_many", partition, *ids)
             pairs = zip(batch, reply[::2], strict=True)
-            records = {page: read(packed) for page, packed in pairs if packed is not None}
+            records = {page: read(packed) for page, packed in pairs if packed}
             found |= {page: record for page, record in records.items() if record is not None}
     return found
 

@@ -135,13 +135,13 @@ class Frontier:
         However many are asked for, a call gives no more than BATCH.
         """
         token = os.urandom(8)
-        now, wait_ms, leased, suspects, packed = await self.run(
+        now, wait_ms, leased, suspects, given = await self.run(
             "lease", partition, token, min(count, BATCH), round(self.lease_time * 1000), self.gap_ms,
             int(self.continuous), int(alone), round(wait * 1000),
         )  # fmt: skip
         self._set_clock(now)
         return Grant(
-            read_leases(token, partition, packed), None if wait_ms < 0 else wait_ms / 1000, leased, suspects
+            read_leases(token, partition, given), None if wait_ms < 0 else wait_ms / 1000, leased, suspects
         )
 
     async def renew(self, leases: Sequence[Lease]) -> list[Lease]:
@@ -285,9 +285,10 @@ class Frontier:
         return replies
 
     async def run(self, verb: str, partition: int, *args: Any) -> Any:
-        """Runs one script on a partition, however long the server is away."""
+        """The answer of one script on a partition, however long the server is away."""
         prefix = keys.namespace_prefix(partition, self.namespace)
-        return await self._caller.call(script(verb), 2, keys.tag(partition), prefix, *args)
+        reply = await self._caller.call(script(verb), 2, keys.tag(partition), prefix, *args)
+        return msgpack.unpackb(reply, raw=True) if isinstance(reply, bytes) else reply
 
 
 def _words(words: Iterable[Any]) -> bytes:

@@ -36,5 +36,5 @@ async def look_many(frontier: Frontier, urls: Iterable[str]) -> list[Glance]:
         Glance(record, None if reply[at + 1] < 0 else reply[at + 1] / 1000)
         for reply in await asyncio.gather(*calls)
         for at in range(0, len(reply), 2)
-        if reply[at] is not None and (record := read(reply[at])) is not None
+        if reply[at] and (record := read(reply[at])) is not None
     ]

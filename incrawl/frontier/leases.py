@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import logging
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
-
-import msgpack
+from typing import Any, NamedTuple
 
 from incrawl.core.records import UrlRecord
 from incrawl.core.urls import host_key
@@ -60,9 +59,8 @@ class Find(NamedTuple):
         return level_of(self.packed)
 
 
-def read_leases(token: bytes, partition: int, granted: bytes) -> list[Lease]:
+def read_leases(token: bytes, partition: int, words: Sequence[Any]) -> list[Lease]:
     """The leases of a script's reply, those left out whose record cannot be read."""
-    words = msgpack.unpackb(granted, raw=True)
     each = (words[at : at + WORDS] for at in range(0, len(words), WORDS))
     return [lease for five in each if (lease := _read_lease(token, partition, *five)) is not None]
 

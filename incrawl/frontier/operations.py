@@ -6,8 +6,6 @@ from collections.abc import AsyncIterator, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
-import msgpack
-
 from incrawl.core.records import UrlRecord
 from incrawl.frontier import keys
 from incrawl.frontier.frontier import Frontier
@@ -112,9 +110,8 @@ async def _buckets_of(frontier: Frontier, partition: int) -> AsyncIterator[dict[
         if number and counts[number - (1 << number.bit_length() - 1)] <= number:
             counts.append(0)  # it was split off since that one was read, and has been read there
             continue
-        existing, packed = await frontier.run("read_bucket", partition, number)
+        existing, words = await frontier.run("read_bucket", partition, number)
         counts.append(existing)
-        words = msgpack.unpackb(packed, raw=True)
         yield dict(zip(words[::2], words[1::2], strict=True))
 
 

@@ -17,4 +17,4 @@ for at = 3, #ARGV do
   replies[#replies + 1] = has_place and 1 or 0
 end
 if taken ~= before then call('SET', key, taken) end
-return replies
+return answer(replies)

@@ -72,4 +72,4 @@ for host, visits in pairs(hosts) do
     if gap > 0 or visits.queued[list] then rescore_list(list, host, free_at, now) end
   end
 end
-return replies
+return answer(replies)

@@ -70,4 +70,4 @@ end
 
 if new + raised > 0 then clock() end
 count_new(new)
-return { new, raised }
+return answer({ new, raised })

@@ -27,9 +27,9 @@ local function sweep(now, lease_ms, default_gap)
   local woke, before = string.match(call('GET', WOKE) or '0:0', '^(%d+):?(%d*)')
   local is_awake = now - tonumber(woke) >= lease_ms / 2
   local ended = is_awake and now or tonumber(before) or 0
-  local expired = call('ZRANGEBYSCORE', LEASES, '-inf', ended, 'LIMIT', 0, SWEEP)
-  for _, id in ipairs(expired) do take_back(id, now, default_gap) end
-  return #expired
+  local expired = up_to(LEASES, ended, SWEEP)
+  for at = 1, #expired, 2 do take_back(expired[at], now, default_gap) end
+  return #expired / 2
 end
 
 local function look_again(free_at, locked, now)
@@ -40,8 +40,7 @@ end
 -- take every turn.
 local function awaited_hosts(now)
   local awaited, ids, times = {}, {}, {}
-  local soon = now + LONGEST_REST
-  local suspects = call('ZRANGEBYSCORE', SUSPECTS, '-inf', soon, 'WITHSCORES', 'LIMIT', 0, AWAITED)
+  local suspects = up_to(SUSPECTS, now + LONGEST_REST, AWAITED)
   for at = 1, #suspects, 2 do
     ids[#ids + 1], times[#times + 1] = suspects[at], tonumber(suspects[at + 1])
   end
@@ -55,7 +54,9 @@ end
 
 -- The first suspect whose host may be visited, what is known of it, and its host's gap; the others are put off.
 local function free_suspect(now, default_gap)
-  for _, id in ipairs(call('ZRANGEBYSCORE', SUSPECTS, '-inf', now, 'LIMIT', 0, 10)) do
+  local suspects = up_to(SUSPECTS, now, 10)
+  for at = 1, #suspects, 2 do
+    local id = suspects[at]
     local lease = unpack_owner(call('HGET', OWNERS, id))
     if lease then
       local free_at, locked, gap = host_state(lease.host, default_gap)

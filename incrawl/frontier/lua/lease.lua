@@ -3,8 +3,7 @@
 -- ARGV: token (8 bytes), count, lease ms, default gap ms, continuous (1/0), alone (1: one suspect),
 --       longest wait in ms that still counts as pending.
 -- Returns {now, wait ms until a look is worth while (-1: nothing in sight), leased URLs in all, 1 if a
---          suspect may be had now, and in msgpack for each lease: id, host id, packed record, score,
---          suspect (1/0)}. Asked again with the same token, it gives the same leases again.
+--          suspect may be had now, [for each lease: id, host id, packed record, score, suspect (1/0)]}. Asked again with the same token, it gives the same leases again.
 local token, count, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6] == '1'
 local longest_wait = tonumber(ARGV[7])
@@ -153,8 +152,7 @@ local function wait_for_held()
   end
   for host, time in pairs(awaited) do consider(host, time) end
   for list = 0, LISTS - 1 do
-    local most = now + longest_wait
-    local hosts = call('ZRANGEBYSCORE', ready_key(list), '-inf', most, 'WITHSCORES', 'LIMIT', 0, SCAN)
+    local hosts = up_to(ready_key(list), now + longest_wait, SCAN)
     for at = 1, #hosts, 2 do
       local host = hosts[at]
       if soonest >= 0 and tonumber(hosts[at + 1]) - now >= soonest then break end -- and none behind it
@@ -186,4 +184,4 @@ if swept + leased > 0 then clock() end
 local wait = 0
 if leased == 0 then wait = looks > 0 and wait_for_held() or 1 end
 local suspect = free_suspect(now, default_gap) and 1 or 0
-return { now, wait, call('ZCARD', LEASES), suspect, cmsgpack.pack(leases) }
+return answer({ now, wait, call('ZCARD', LEASES), suspect, leases })

@@ -7,10 +7,10 @@ local record = call('HGET', bucket_key(id), id)
 if not record then return false end
 local deaths = tonumber(call('HGET', DEATHS, id) or 0)
 local expiry = call('ZSCORE', LEASES, id)
-if expiry then return { record, 'leased', tonumber(expiry), deaths } end
+if expiry then return answer({ record, 'leased', tonumber(expiry), deaths }) end
 local since = call('ZSCORE', SUSPECTS, id)
-if since then return { record, 'suspect', tonumber(since), deaths } end
-if call('HEXISTS', QUARANTINE, id) == 1 then return { record, 'quarantined', -1, deaths } end
+if since then return answer({ record, 'suspect', tonumber(since), deaths }) end
+if call('HEXISTS', QUARANTINE, id) == 1 then return answer({ record, 'quarantined', -1, deaths }) end
 local score = call('ZSCORE', queue_key(list_of(record), host), id)
-if score then return { record, 'queued', due_of(score), deaths } end
-return { record, 'retired', -1, deaths }
+if score then return answer({ record, 'queued', due_of(score), deaths }) end
+return answer({ record, 'retired', -1, deaths })

@@ -9,4 +9,4 @@ for at = 1, #ARGV, 2 do
   found[#found + 1] = record
   found[#found + 1] = score and due_of(score) or -1
 end
-return found
+return answer(found)

@@ -122,6 +122,16 @@ local function least_level(score)
   return (math.ceil(number) - number) * 256
 end
 
+-- Members of a sorted set up to a score, each followed by its own; not more than `most`. They are read by their
+-- places, because a range by scores makes the server allocate 16 KB for it, even where there is nothing in it.
+local function up_to(set, score, most)
+  local count = math.min(most, call('ZCOUNT', set, '-inf', score))
+  return count > 0 and call('ZRANGE', set, 0, count - 1, 'WITHSCORES') or {}
+end
+
+-- An answer of several values is one text: for an array the server would allocate 16 KB, too.
+local answer = cmsgpack.pack
+
 -- An owner is token (8 bytes), host (8), list (1 digit), alone (1 digit), score. It may be missing where
 -- a server evicts keys against all advice: its page comes to rest, and the others go on.
 local function pack_owner(token, host, list, alone, score) return token .. host .. DIGIT[list] .. alone .. score end

@@ -14,4 +14,4 @@ for at = 2, #ARGV, 2 do
   end
   renewed[#renewed + 1] = lease and 1 or 0
 end
-return renewed
+return answer(renewed)

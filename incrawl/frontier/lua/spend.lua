@@ -10,7 +10,7 @@ local limit, window, wanted = tonumber(ARGV[1]), tonumber(ARGV[2]), tonumber(ARG
 local stamp, token = string.match(ARGV[4], '^(%d*):?(.*)$')
 local DONE = NS .. 'done:' .. token
 local done = token ~= '' and call('GET', DONE)
-if done then return cmsgpack.unpack(done) end
+if done then return done end
 
 local width = math.ceil(window / SLICES)
 local now = clock()
@@ -55,8 +55,8 @@ if spent >= limit then
     if left < limit then break end
   end
 end
-local answer = { granted, current, math.max(0, limit - spent), wait }
+local told = answer({ granted, current, math.max(0, limit - spent), wait })
 if token ~= '' and (granted > 0 or stamp ~= '') then
-  call('SET', DONE, cmsgpack.pack(answer), 'PX', KEPT)
+  call('SET', DONE, told, 'PX', KEPT)
 end
-return answer
+return told
