@@ -20,7 +20,7 @@ setup(
     license="BSD-3-Clause",
     python_requires=">=3.11",
     packages=find_packages(include=["incrawl", "incrawl.*"]),
-    package_data={"incrawl": ["py.typed", "frontier/lua/*.lua"]},
+    package_data={"incrawl": ["py.typed", "frontier/lua/*.lua", "frontier/lua/parts/*.lua"]},
     install_requires=[
         "scrapy>=2.19,<2.20",
         "scrapy-redis>=0.9.1,<0.10",

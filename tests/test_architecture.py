@@ -161,7 +161,23 @@ def test_the_core_runs_without_any_framework() -> None:
 
 
 def verbs() -> list[str]:
-    return sorted(path.stem for path in LUA.glob("*.lua") if path.stem not in {"prelude", "expiry"})
+    return sorted(path.stem for path in LUA.glob("*.lua"))
+
+
+def names_defined_in(lua: str) -> set[str]:
+    lists = re.findall(r"^local (?:function )?([\w, ]+?)(?=\(| =|$)", lua, re.MULTILINE)
+    return {name for names in lists for name in names.split(", ")}
+
+
+@pytest.mark.parametrize("path", sorted(LUA.rglob("*.lua")), ids=lambda path: path.stem)
+def test_every_script_names_the_parts_that_it_uses_and_no_others(path: Path) -> None:
+    text = path.read_text(encoding="utf-8")
+    parts = {part.stem: part.read_text(encoding="utf-8") for part in LUA.glob("parts/*.lua")}
+    del parts["base"]
+    words = set(re.findall(r"\w+", re.sub(r"--.*", "", text))) - names_defined_in(text)
+    used = {name for name, part in parts.items() if words & names_defined_in(part)}
+    declared = re.search(r"^-- needs: (.+)$", text, re.MULTILINE)
+    assert set(declared[1].split(", ") if declared else ()) == used
 
 
 @cache

@@ -1,5 +1,5 @@
 """Every key in Redis. All keys of a partition carry its hash tag, so that a script touches one
-cluster slot only; the Lua side of this list is `lua/prelude.lua`.
+cluster slot only; the Lua side of this list is in `lua/parts/`.
 
 For a partition tag `{i07}` and the namespace `shop/incremental`, `ns` = `{i07}shop/incremental:`
 

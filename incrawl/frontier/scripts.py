@@ -1,18 +1,24 @@
-"""The Lua scripts: one file per verb, `prelude.lua` in front of each, `expiry.lua` in front of `lease`."""
+"""The Lua scripts: one file per verb, put behind the parts that its head says it needs.
+
+A server makes a script's functions anew for every call: a verb carries none that it does not use.
+"""
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from hashlib import sha1
 from importlib.resources import files
+
+_NEEDS = re.compile(r"^-- needs: (.+)$", re.MULTILINE)
 
 
 class Script:
     """One verb of the frontier; servers know it by its digest once they have seen it."""
 
     def __init__(self, verb: str) -> None:
-        parts = ("prelude", "expiry", verb) if verb == "lease" else ("prelude", verb)
-        self.text = "\n".join(map(_read, parts))
+        text = _read(f"{verb}.lua")
+        self.text = "\n".join([*map(_part, ["base", *_needed(text)]), text])
         self.sha = sha1(self.text.encode(), usedforsecurity=False).hexdigest()
 
 
@@ -21,6 +27,21 @@ def script(verb: str) -> Script:
     return Script(verb)
 
 
-def _read(name: str) -> str:
+def _needed(text: str) -> dict[str, None]:
+    """The parts that a text needs, each behind those that it needs itself."""
+    declared = _NEEDS.search(text)
+    needed: dict[str, None] = {}
+    for name in declared[1].split(", ") if declared else ():
+        needed.update(_needed(_part(name)))
+        needed[name] = None
+    return needed
+
+
+def _part(name: str) -> str:
+    return _read(f"parts/{name}.lua")
+
+
+@cache
+def _read(path: str) -> str:
     # A scrapyd egg stays zipped, so there may be no file to open.
-    return files("incrawl.frontier").joinpath("lua", f"{name}.lua").read_text(encoding="utf-8")
+    return files("incrawl.frontier").joinpath("lua", *path.split("/")).read_text(encoding="utf-8")

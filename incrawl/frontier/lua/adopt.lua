@@ -2,6 +2,7 @@
 -- to a seed there.
 -- ARGV: for each URL: id, host id, host name, packed record, due ms (-1: never again, -2: quarantined).
 -- Returns how many were not known.
+-- needs: records, buckets, growth, queues, hosts, ready, leases, raising
 local now = clock()
 local new = 0
 

@@ -2,6 +2,7 @@
 -- no worker has it, whose result would undo the change.
 -- ARGV: id, host id, packed record as read, packed record to write.
 -- Returns 1, or 0 when the record has changed, is gone or is leased.
+-- needs: records, buckets, queues, hosts, ready, leases
 local id, host, before, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 if call('HGET', bucket_key(id), id) ~= before then return 0 end
 if call('ZSCORE', LEASES, id) then return 0 end

@@ -1,6 +1,7 @@
 -- block_host: nobody visits the host for a while (Retry-After, robots.txt out of reach, an operator's hold).
 -- ARGV: host id, host name, ms from now (0: released), reason.
 -- Returns the ms of the server's clock until which the host is blocked.
+-- needs: hosts, ready
 local host, span = ARGV[1], tonumber(ARGV[3])
 local now = clock()
 local key = host_key(host)

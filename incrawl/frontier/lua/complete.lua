@@ -3,6 +3,7 @@
 -- ARGV: default gap ms, and in msgpack for each page: id, token, packed record, delay ms until due again
 --       (-1: never), ms since the last response ended (-1: no request was sent).
 -- Returns for each page 1, or 0 when refused.
+-- needs: records, buckets, queues, hosts, ready, leases
 local default_gap = tonumber(ARGV[1])
 local now = clock()
 local pages = cmsgpack.unpack(ARGV[2])

@@ -3,16 +3,23 @@
 -- ARGV: continuous (1: due now; 0: due within the current run), and in msgpack, which costs both sides
 --       less than words: for each host its id, its name, and of its URLs [id, packed record, …].
 -- Returns {new, raised}.
+-- needs: records, buckets, growth, queues, hosts, ready, raising
 local now = clock('rarely')
 local base = now
 if ARGV[1] == '0' then base = tonumber(call('HGET', META, 'horizon') or now) end
 local finds = cmsgpack.unpack(ARGV[2])
 local new, raised = 0, 0
 
+-- What a known URL waits with tells the level that it is known at, or more.
+local function least_level(score)
+  local number = tonumber(score)
+  return (math.ceil(number) - number) * 256
+end
+
 -- Lists that have any URLs.
 local lists = {}
 for list = 0, LISTS - 1 do
-  if call('EXISTS', ready_key(list)) == 1 then lists[#lists + 1] = list end
+  if call('EXISTS', READY[list]) == 1 then lists[#lists + 1] = list end
 end
 
 -- For each URL of a host the score that it waits with; false if it does not wait.

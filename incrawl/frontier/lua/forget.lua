@@ -2,6 +2,7 @@
 -- on its host runs out by itself: a request may be under way.
 -- ARGV: id, host id.
 -- Returns 1, or 0 when it was not known.
+-- needs: records, buckets, queues, hosts, ready, leases
 local id, host = ARGV[1], ARGV[2]
 local record = call('HGET', bucket_key(id), id)
 if not record then return 0 end

@@ -3,6 +3,7 @@
 -- ARGV: id, host id, host name, packed record as it is known ('': not known), packed record to write,
 --       delay ms until due (-1: never).
 -- Returns 1, or 0 when the page is not as it was known, or is with a worker.
+-- needs: records, buckets, growth, queues, hosts, ready, leases
 local id, host, name, before, after = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local delay = tonumber(ARGV[6])
 local bucket = bucket_key(id)

@@ -4,6 +4,7 @@
 --       longest wait in ms that still counts as pending.
 -- Returns {now, wait ms until a look is worth while (-1: nothing in sight), leased URLs in all, 1 if a
 --          suspect may be had now, [for each lease: id, host id, packed record, score, suspect (1/0)]}. Asked again with the same token, it gives the same leases again.
+-- needs: records, buckets, queues, hosts, ready, leases, expiry
 local token, count, lease_ms = ARGV[1], tonumber(ARGV[2]), tonumber(ARGV[3])
 local default_gap, continuous, alone = tonumber(ARGV[4]), ARGV[5] == '1', ARGV[6] == '1'
 local longest_wait = tonumber(ARGV[7])
@@ -75,7 +76,7 @@ end
 -- Looks at the first ready hosts of a list; how many URLs the first that may be visited gave.
 local awaited = {}
 local function lease_from(list, share)
-  local ready = ready_key(list)
+  local ready = READY[list]
   while looks > 0 do
     local top = call('ZRANGE', ready, 0, 0, 'WITHSCORES')
     if not top[1] or tonumber(top[2]) >= now + 1 then return 0 end
@@ -105,7 +106,7 @@ end
 local function share_of_hosts()
   local busy, ready_hosts = 0, 0
   for list = 0, LISTS - 1 do
-    local hosts = call('ZCOUNT', ready_key(list), '-inf', '(' .. (now + 1))
+    local hosts = call('ZCOUNT', READY[list], '-inf', '(' .. (now + 1))
     if hosts > 0 then
       busy = busy + 1
       ready_hosts = hosts
@@ -152,7 +153,7 @@ local function wait_for_held()
   end
   for host, time in pairs(awaited) do consider(host, time) end
   for list = 0, LISTS - 1 do
-    local hosts = up_to(ready_key(list), now + longest_wait, SCAN)
+    local hosts = up_to(READY[list], now + longest_wait, SCAN)
     for at = 1, #hosts, 2 do
       local host = hosts[at]
       if soonest >= 0 and tonumber(hosts[at + 1]) - now >= soonest then break end -- and none behind it

@@ -2,6 +2,7 @@
 -- ARGV: id, host id.
 -- Returns false, or {packed record, state, due or expiry ms, deaths}, the state being one of
 -- queued, leased, suspect, quarantined, retired.
+-- needs: records, buckets, queues, leases
 local id, host = ARGV[1], ARGV[2]
 local record = call('HGET', bucket_key(id), id)
 if not record then return false end

@@ -1,6 +1,7 @@
 -- look_many: records of many URLs of one partition, and when they are due, without changing anything.
 -- ARGV: for each URL: id, host id.
 -- Returns for each URL its packed record (false: not known) and its due ms (-1: it is not waiting).
+-- needs: records, buckets, queues
 local found = {}
 for at = 1, #ARGV, 2 do
   local id, host = ARGV[at], ARGV[at + 1]

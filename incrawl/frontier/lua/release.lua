@@ -2,6 +2,7 @@
 -- ARGV: id, token, delay ms (-1: due as before), ms since the last response ended (-1: no request
 --       was sent), default gap ms.
 -- Returns 1, or 0 when the lease was lost.
+-- needs: buckets, queues, hosts, ready, leases
 local id, token, delay = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local lease = held_lease(id, token)
 if not lease then return 0 end

@@ -1,6 +1,7 @@
 -- renew: a living worker keeps its leases, and with them the locks on their hosts.
 -- ARGV: lease ms, then for each lease: id, token.
 -- Returns for each lease 1 if it was renewed, 0 if it is lost.
+-- needs: hosts, leases
 local now = clock()
 local expiry = now + tonumber(ARGV[1])
 local renewed = {}

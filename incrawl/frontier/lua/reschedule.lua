@@ -1,6 +1,7 @@
 -- reschedule: an operator or a batch job moves a page's next visit; a quarantined page comes free.
 -- ARGV: id, host id, delay ms from now (0: a run that is under way takes it, too; -1: never again).
 -- Returns 1; 0 when the URL is not known; 2 when a worker has it now, so that nothing was moved.
+-- needs: records, buckets, queues, hosts, ready, leases
 local id, host, delay = ARGV[1], ARGV[2], tonumber(ARGV[3])
 local record = call('HGET', bucket_key(id), id)
 if not record then return 0 end

@@ -2,6 +2,7 @@
 -- asks for its host. Granted, the host is locked by the token until it is freed or the lock runs out.
 -- ARGV: host id, host name, token, lock ms, default gap ms.
 -- Returns 0 when granted, else the ms to wait before asking again.
+-- needs: hosts
 local RECHECK = 500
 local host, token = ARGV[1], ARGV[3]
 local now = clock()

@@ -1,6 +1,7 @@
 -- shelve: makes URLs known that are not to be visited for now. Known ones are left alone.
 -- ARGV: for each URL: id, host id, host name, packed record.
 -- Returns how many were new.
+-- needs: buckets, growth, hosts
 clock()
 local new = 0
 for at = 1, #ARGV, 4 do

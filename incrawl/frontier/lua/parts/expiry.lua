@@ -1,10 +1,18 @@
--- Put in front of `lease` by scripts.py: what becomes of pages whose worker let their lease expire.
--- They are suspects, given out alone; those that workers die of while alone with them are quarantined.
+-- needs: hosts, ready, leases
+-- What becomes of pages whose worker let their lease expire. They are suspects, given out alone; those that
+-- workers die of while alone with them are quarantined.
 
 local SWEEP = 50 -- expired leases taken back in one call
 local RECHECK = 1000 -- ms after which a locked or passed-over host is looked at again
 local AWAITED = 50 -- suspects whose hosts are kept for them
 local DEATHS_TO_QUARANTINE = 3
+
+-- Members of a sorted set up to a score, each followed by its own; not more than `most`. They are read by their
+-- places, because for a range by scores the server sets 16 KB aside, even where there is nothing in it.
+local function up_to(set, score, most)
+  local count = math.min(most, call('ZCOUNT', set, '-inf', score))
+  return count > 0 and call('ZRANGE', set, 0, count - 1, 'WITHSCORES') or {}
+end
 
 -- A worker that let its lease expire may have been killed by the page. Only a death while the page
 -- was alone with its worker counts against it.
