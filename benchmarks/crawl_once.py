@@ -71,7 +71,7 @@ def main(contender: str, urls: str, server: str, state: str) -> None:
     started, cpu = time.monotonic(), time.process_time()
     process.start()
     ended, cpu = time.monotonic(), time.process_time() - cpu
-    pages = crawler.stats.get_value("response_received_count", 0)
+    pages = crawler.stats.get_value("downloader/response_status_count/200", 0)
     print(json.dumps({"cpu": cpu, "started": started, "ended": ended, "pages": pages}))
 
 

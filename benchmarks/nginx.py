@@ -34,7 +34,6 @@ http {{
   scgi_temp_path {folder}/scgi;
   types {{ text/html html; }}
   charset utf-8;
-  open_file_cache max=100000;
   server {{
 {listen}
     root {folder}/pages;

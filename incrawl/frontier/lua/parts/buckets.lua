@@ -10,5 +10,5 @@ local function bucket_key(id)
   local hash = read_number('>I4', id)
   local bucket = hash % (low * 2)
   if bucket >= buckets then bucket = hash % low end
-  return BUCKET .. format('%d', bucket) -- twice as fast as what Lua makes of a number by itself
+  return format('%s%d', BUCKET, bucket) -- faster than what Lua makes of a number by itself
 end
