@@ -30,6 +30,11 @@ URLS = tuple(f"http://{host}/{page}" for host in HOSTS for page in range(2))
 MORE = tuple(f"http://{host}/more/{page}" for host in HOSTS for page in range(14))  # fill further buckets
 YEAR = 365 * 86400.0
 
+# A lease for a step: whether one that a worker has now, and which. What was leased before depends on the
+# server's clock, too, so what is drawn must not depend on that: else the same draws would not come again.
+Choice = tuple[bool, int]
+CHOICES = st.tuples(st.sampled_from([True, True, True, False]), st.integers(0, 9999))
+
 
 @dataclass
 class Modelled:
@@ -131,11 +136,11 @@ class FrontierMachine(RuleBasedStateMachine):
     def work_alone(self, twice: bool) -> None:
         self.lease(1, twice, alone=True)
 
-    @rule(data=st.data(), delay=st.sampled_from([0.0, 5.0]), alone=st.booleans())
-    def visit(self, data: st.DataObject, delay: float, alone: bool) -> None:
+    @rule(choice=CHOICES, delay=st.sampled_from([0.0, 5.0]), alone=st.booleans())
+    def visit(self, choice: Choice, delay: float, alone: bool) -> None:
         self.begin()
         self.lease(1 if alone else 3, alone=alone)
-        self.complete(data, delay)
+        self.complete(choice, delay)
 
     def lease(self, count: int, twice: bool = False, alone: bool = False) -> None:
         token = self.marks.to_bytes(8)
@@ -177,9 +182,9 @@ class FrontierMachine(RuleBasedStateMachine):
         if self.gap_ms:
             host.locked_by.add(record.url)
 
-    @rule(data=st.data(), delay=st.sampled_from([None, 0.0, 5.0, 30.0]), twice=st.booleans())
-    def complete(self, data: st.DataObject, delay: float | None, twice: bool = False) -> None:
-        lease, before = self.any_lease(data), self.now()
+    @rule(choice=CHOICES, delay=st.sampled_from([None, 0.0, 5.0, 30.0]), twice=st.booleans())
+    def complete(self, choice: Choice, delay: float | None, twice: bool = False) -> None:
+        lease, before = self.any_lease(choice), self.now()
         if lease is None:
             return
         url, held = lease.record.url, self.holds(lease)
@@ -201,9 +206,9 @@ class FrontierMachine(RuleBasedStateMachine):
             self.adopt_due(url, horizon if risen else before + (delay or 0) * 1000)
         self.leave(url, before)
 
-    @rule(data=st.data(), delay=st.sampled_from([None, 0.0, 30.0]))
-    def release(self, data: st.DataObject, delay: float | None) -> None:
-        lease, before = self.any_lease(data), self.now()
+    @rule(choice=CHOICES, delay=st.sampled_from([None, 0.0, 30.0]))
+    def release(self, choice: Choice, delay: float | None) -> None:
+        lease, before = self.any_lease(choice), self.now()
         if lease is None:
             return
         held = self.holds(lease)
@@ -216,9 +221,9 @@ class FrontierMachine(RuleBasedStateMachine):
                 self.adopt_due(url, lease.due * 1000 if delay is None else before + delay * 1000)
             self.hosts[host_of(url)].locked_by.discard(url)
 
-    @rule(data=st.data())
-    def renew(self, data: st.DataObject) -> None:
-        lease = self.any_lease(data)
+    @rule(choice=CHOICES)
+    def renew(self, choice: Choice) -> None:
+        lease = self.any_lease(choice)
         if lease is None:
             return
         lost = self.run(self.frontier.renew([lease]))
@@ -378,12 +383,12 @@ class FrontierMachine(RuleBasedStateMachine):
     def prefix(self) -> bytes:
         return keys.namespace_prefix(0, self.frontier.namespace)
 
-    def any_lease(self, data: st.DataObject) -> Lease | None:
-        """One that a worker has now, if there is any and luck will have it; else one given at some time."""
+    def any_lease(self, choice: Choice) -> Lease | None:
+        """One that a worker has now, if that is wanted and there is any; else one given at some time."""
+        has_it_now, which = choice
         held = [lease for lease in self.given if self.holds(lease)]
-        if held and data.draw(st.integers(0, 3)):
-            return data.draw(st.sampled_from(held))
-        return data.draw(st.sampled_from(self.given)) if self.given else None
+        leases = held if has_it_now and held else self.given
+        return leases[which % len(leases)] if leases else None
 
     def holds(self, lease: Lease) -> bool:
         page = self.urls.get(lease.record.url)
