@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from aims import tell
 from rich.console import Console
 from rich.table import Table
 
@@ -322,5 +323,10 @@ if __name__ == "__main__":
     options = parser.parse_args()
     small, large = run(SMALL), run(options.urls, beside_small=True)
     show({f"{SMALL:,}": small, f"{options.urls:,}": large})
-    ratio = large["lease_ratio"]
-    print(f"A lease at {options.urls:,} URLs costs the server {ratio:.2f} × one at {SMALL:,}, by turns.")
+    there = f"at {options.urls:,} URLs"
+    tell(f"new URLs a second {there}", large["new"].rate, least=50_000)
+    tell(f"known URLs a second {there}", large["known"].rate, least=150_000)
+    tell(f"pages leased and completed a second {there}", large["both"].rate, least=20_000)
+    tell(f"bytes of a known URL {there}", large["known_bytes"], most=250)
+    tell(f"bytes after 20 visits {there}", large["visited_bytes"], most=300)
+    tell(f"a lease {there}, by turns; at {SMALL:,} = 1", large["lease_ratio"], most=1.2)

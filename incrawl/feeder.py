@@ -166,14 +166,14 @@ class Feeder:
         self.finished = not self._frontier.continuous and self._at_end()
         if self.finished:
             self._notify()
-        wait: float | None = IDLE_LOOK
+        wait: float | None
         if self._alone or len(self._ledger) >= self._capacity:
             wait = None  # the end of a visit wakes us
         elif self._must_get_empty():
             wait = IDLE_LOOK
         elif self._purse is not None and self._is_short:
             wait = min(self._purse.wait or IDLE_LOOK, IDLE_LOOK)
-        elif self._next_look:
+        else:
             wait = max(0.001, min(self._next_look.values()) - time.monotonic())
         try:
             await asyncio.wait_for(self._wake.wait(), wait)

@@ -244,6 +244,15 @@ class FrontierMachine(RuleBasedStateMachine):
         self.lease(0)
         self.pass_time(self.gap_ms / 1000)
 
+    @rule()
+    def expire_some(self) -> None:
+        """Some leases end while others go on."""
+        self.lease(2)
+        self.pass_time(40.0)
+        self.lease(2)
+        self.pass_time(LEASE - 39)
+        self.lease(0)
+
     @rule(host=st.sampled_from(HOSTS), seconds=st.sampled_from([0, 5, 100]))
     def block(self, host: str, seconds: int) -> None:
         before = self.now()

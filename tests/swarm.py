@@ -234,7 +234,10 @@ class Swarm:
     def _fork(self, number: int, words: list[str], settings: dict[str, str], clock: float = 0.0) -> Worker:
         words += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]
         log = self._file(number, "log")
-        return Worker(number, self._forker.fork(words, log, self._file(number, "stats"), clock), log)
+        others = {"code": str(self._file(number, "code"))}
+        return Worker(
+            number, self._forker.fork(words, log, self._file(number, "stats"), clock, **others), log
+        )
 
     def _file(self, number: int, kind: str) -> Path:
         return self.crawl.state_dir / f"worker-{number}.{kind}"
@@ -249,6 +252,10 @@ class Swarm:
         """The stats of a worker that came to its own end."""
         stats: dict[str, Any] = json.loads(self._file(worker.number, "stats").read_text())
         return stats
+
+    def code(self, worker: Worker) -> int:
+        """The exit code of a worker that came to its own end."""
+        return int(self._file(worker.number, "code").read_text())
 
     def records(self) -> dict[str, UrlRecord]:
         async def read(frontier: Frontier) -> dict[str, UrlRecord]:

@@ -12,9 +12,12 @@ from crawls import until
 from drills import LONG, crawl_in
 from frontiers import Bench, Server, discover, finish, in_loop, running_cluster, running_server, take
 from redis.exceptions import NoPermissionError
+from scrapy.settings import Settings
 from swarm import Forker, Swarm, fetched, site_of, tree
 
+from incrawl.config import Config
 from incrawl.frontier import keys, operations
+from incrawl.frontier.connection import connect
 from incrawl.frontier.frontier import Frontier
 
 PARTITIONS = 16
@@ -59,6 +62,21 @@ async def test_new_links_wait_for_a_replica_but_not_for_ever(
         assert await discover(frontier, f"{url}3") == 1  # not waited for again so soon
         assert len(told(caplog)) == 1
         cluster[number + 3].signal(signal.SIGCONT)
+
+
+@in_loop
+async def test_every_primary_is_looked_at_for_what_it_lacks(
+    cluster: list[Server], state_dir: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings({"REDIS_URL": cluster[1].url, "INCRAWL_STATE_DIR": str(state_dir)})
+    with cluster[2].client() as client:
+        client.config_set("maxmemory", "100mb")
+        client.config_set("maxmemory-policy", "allkeys-lru")
+        await (await connect(settings, Config.from_settings(settings))).aclose()
+        client.config_set("maxmemory", "0")
+        client.config_set("maxmemory-policy", "noeviction")
+    [message] = [message for message in caplog.messages if "evicts" in message]
+    assert message.startswith(f"127.0.0.1:{cluster[2].port}: ")
 
 
 @in_loop
@@ -135,6 +153,30 @@ async def test_no_known_url_is_lost_in_a_failover(cluster: list[Server]) -> None
         lost = acknowledged - await known_urls(frontier)
         print(f"\nfailover: {len(acknowledged)} URLs acknowledged, {len(lost)} lost")
         assert not lost
+
+
+@in_loop
+async def test_links_that_only_a_dying_primary_had_are_made_known_again(cluster: list[Server]) -> None:
+    """Its replica hears of the write no more: the call that made it must not count it as kept."""
+    primary, replica = cluster[1], cluster[4]
+    async with Bench(cluster[2].url, clustered=True).open("other/spider", partitions=PARTITIONS) as frontier:
+
+        def goes_to_primary(url: str) -> bool:
+            prefix = keys.namespace_prefix(frontier.place(url).host.partition, frontier.namespace)
+            return bool(frontier.client.get_node_from_key(prefix.decode()).port == primary.port)
+
+        first, second, *_ = filter(goes_to_primary, (f"http://h{number}.test/" for number in range(200)))
+        await discover(frontier, first)  # from now on it is known that there is a replica
+        replica.signal(signal.SIGSTOP)
+        with primary.client() as client:
+            client.execute_command("CLIENT KILL TYPE replica")
+        late = asyncio.create_task(discover(frontier, second))
+        await asyncio.sleep(0.3)
+        assert not late.done()
+        await asyncio.to_thread(primary.kill)
+        replica.signal(signal.SIGCONT)
+        await late
+        assert {first, second} <= await known_urls(frontier)
 
 
 @pytest.mark.soak

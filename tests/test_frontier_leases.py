@@ -8,8 +8,10 @@ import msgpack
 import pytest
 from frontiers import LEASE, Bench, advance, discover, finish, in_loop, known, take, urls
 
+from incrawl.core.records import UrlRecord
 from incrawl.frontier import keys, operations
 from incrawl.frontier.frontier import Find, Frontier, Lease
+from incrawl.frontier.inheritance import inherit
 
 A, B = "http://a.test/", "http://b.test/"
 
@@ -188,6 +190,45 @@ async def test_held_suspects_hide_no_free_one(bench: Bench) -> None:
 
 
 @in_loop
+async def test_an_expired_lease_is_taken_back_without_those_that_end_later(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        await take(frontier)
+        await advance(frontier, LEASE - 20)
+        await discover(frontier, B)
+        assert urls(await take(frontier)) == [B]
+        for _ in range(8):
+            await advance(frontier, 4)
+            await take(frontier)
+        assert [(await known(frontier, url)).state for url in (A, B)] == ["suspect", "leased"]
+
+
+@in_loop
+async def test_no_suspect_is_given_out_before_its_time(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await make_suspect(frontier, A)
+        [lease] = await take(frontier, alone=True)
+        assert await frontier.release(lease, delay=20)
+        assert await take(frontier, alone=True) == []
+        await advance(frontier, 15)
+        assert await take(frontier, alone=True) == []
+        await advance(frontier, 6)
+        assert urls(await take(frontier, alone=True)) == [A]
+
+
+@in_loop
+async def test_a_quarantined_page_that_takes_over_a_record_has_no_deaths_any_more(bench: Bench) -> None:
+    async with bench.open() as frontier:
+        await make_suspect(frontier, A)
+        for _ in range(3):
+            await die_alone(frontier)
+        assert (await known(frontier, A)).state == "quarantined"
+        assert await inherit(frontier, UrlRecord(A, visits=1), 0.0)
+        found = await known(frontier, A)
+        assert (found.state, found.deaths, found.record.visits) == ("queued", 0, 1)
+
+
+@in_loop
 async def test_hundreds_of_expired_leases_all_come_back(bench: Bench) -> None:
     async with bench.open() as frontier:
         everything = [f"{A}{n}" for n in range(230)]
@@ -329,6 +370,8 @@ async def test_workers_can_renew_after_the_server_was_away_for_long(bench: Bench
         await frontier.client.set(clock, round(float(await frontier.client.get(clock)) - away))
         await frontier.client.zincrby(leases, -away, lease.place.id)
         assert (await known(frontier, A)).time < frontier.now()
+        assert await take(frontier) == []
+        await advance(frontier, 0.4 * LEASE)  # half of a lease is what they get
         assert await take(frontier) == []
         assert (await known(frontier, A)).state == "leased"
         assert await frontier.renew([lease]) == []

@@ -19,7 +19,7 @@ def test_killed_workers_lose_nothing(forker: Forker, state_dir: Path) -> None:
 def test_a_hundred_killed_workers_lose_nothing(forker: Forker, state_dir: Path) -> None:
     figures = kill_workers(forker, state_dir, workers=8, pages=10_000, kills=100, lease=5)
     show("100 killed workers", figures)
-    assert figures["recovery, longest s"] < 5 + 1 + 4  # a lease, a sweep, and a busy machine
+    assert figures["recovery, longest s"] < 5 + 1 + 1.5  # a lease, a sweep, and a busy machine
 
 
 def test_a_worker_killed_at_a_hub_loses_no_link(forker: Forker, state_dir: Path) -> None:
@@ -28,7 +28,9 @@ def test_a_worker_killed_at_a_hub_loses_no_link(forker: Forker, state_dir: Path)
 
 @pytest.mark.soak
 def test_fifty_workers_killed_at_hubs_lose_no_link(forker: Forker, state_dir: Path) -> None:
-    show("50 kills at hubs", kill_at_hubs(forker, state_dir, rounds=50, links=2000, lease=4))
+    figures = kill_at_hubs(forker, state_dir, rounds=50, links=2000, lease=4)
+    show("50 kills at hubs", figures)
+    assert figures["killed amid the links"] > 0
 
 
 def test_a_killed_server_loses_nothing(forker: Forker, state_dir: Path) -> None:

@@ -35,15 +35,25 @@ async def connect(settings: Settings, config: Config, *, warn: bool = True) -> C
         return await connect_embedded(config.state_dir)
     facts = await _scout(outside)
     reject_unusable(facts, outside.name)
-    for warning in warnings_about(facts) if warn else ():
-        logger.warning("%s: %s.", outside.name, warning)
     client = outside.client(RedisCluster if facts.cluster else Redis, ATTEMPTS)
     try:
         await client.initialize()
+        if warn:
+            await _warn(client, outside.name, facts)
     except RedisError as error:
         await client.aclose()
         raise ServerError(f"{outside.name} cannot be used: {reason(error)}.") from None
     return client
+
+
+async def _warn(client: Client, name: str, facts: ServerFacts) -> None:
+    """Tells what the server lacks; of a cluster, what each of its primaries does."""
+    servers = {name: facts}
+    if isinstance(client, RedisCluster):
+        servers = {node.name: await ask_server(client, target_nodes=node) for node in client.get_primaries()}
+    for server, found in servers.items():
+        for warning in warnings_about(found):
+            logger.warning("%s: %s.", server, warning)
 
 
 async def connect_embedded(state_dir: Path) -> Redis:

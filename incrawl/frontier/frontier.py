@@ -76,7 +76,7 @@ class Frontier:
         return frontier
 
     async def bind_repository(self, identity: str) -> None:
-        """Remembers the repository of this namespace; another one is refused (decision 6)."""
+        """Remembers the repository of this namespace; another one is refused."""
         command = self._caller.command
         if await command("HGET", keys.NAMESPACES, self.namespace) is None:
             await command("HSETNX", keys.NAMESPACES, self.namespace, identity)

@@ -19,9 +19,11 @@ For a partition tag `{i07}` and the namespace `shop/incremental`, `ns` = `{i07}s
 | `ns`pass             | set    | start of a URL id: pages of the 20 % collection still to be visited       |
 | `ns`collection       | string | home only: what policies know of the collection as a whole, msgpack      |
 | `ns`places           | string | home only: pages in a collection of bounded size                         |
+| `ns`placed:<id>      | string | home only: the URL was given a place, should the answer be lost; expires  |
 | `ns`filters          | string | home only: digest of the filter file that the pages were last sorted by  |
 | `ns`traps            | hash   | home only: URL pattern that leads nowhere → when found, an example; JSON |
 | `ns`budget           | hash   | home only: start of a slice of time, ms → requests counted in it         |
+| `ns`done:<token>     | string | home only: answer of a `spend`, should it be lost; expires               |
 | `ns`claim:<job>      | string | home only: token of the worker that is at a batch job; expires           |
 | {i07}host:<host>     | hash   | name; next (ms, may be visited); lock, until (token, ms); gap (ms); reason |
 | {i07}cache:<host>:…  | string | what workers share about a host for a while (robots.txt), expires        |

@@ -18,7 +18,7 @@ HOSTS_AT_ONCE = 200
 
 @dataclass(frozen=True, slots=True)
 class Known:
-    """What the frontier knows of one URL. `time`: due, lease expiry or suspect since; else None."""
+    """What the frontier knows of one URL. `time`: due, lease expiry, or from when a suspect may be had."""
 
     record: UrlRecord
     state: State

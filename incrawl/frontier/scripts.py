@@ -1,6 +1,6 @@
 """The Lua scripts: one file per verb, put behind the parts that its head says it needs.
 
-A server makes a script's functions anew for every call: a verb carries none that it does not use.
+A server makes a script's functions anew for every call, so a verb carries only parts that it uses.
 """
 
 from __future__ import annotations

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from redis.asyncio import Redis
+from redis.asyncio import Redis, RedisCluster
 from redis.exceptions import NoPermissionError, ResponseError
 
 from incrawl.errors import ServerError
@@ -29,10 +29,10 @@ class ServerFacts:
     compact_value: int | None  # None where the server does not tell
 
 
-async def ask_server(client: Redis) -> ServerFacts:
-    """Reads the facts from INFO and, where it is allowed, CONFIG."""
-    info: Mapping[str, Any] = await client.info()
-    config = await _config(client)
+async def ask_server(client: Redis | RedisCluster, **node: Any) -> ServerFacts:
+    """Reads the facts from INFO and, where it is allowed, CONFIG; of one `target_nodes` of a cluster."""
+    info: Mapping[str, Any] = await client.info(**node)
+    config = await _config(client, node)
     limited = bool(info.get("maxmemory")) and info.get("maxmemory_policy", "noeviction") != "noeviction"
     compact = config.get("hash-max-listpack-value") or config.get("hash-max-ziplist-value")
     return ServerFacts(
@@ -46,11 +46,11 @@ async def ask_server(client: Redis) -> ServerFacts:
     )
 
 
-async def _config(client: Redis) -> Mapping[str, Any]:
+async def _config(client: Redis | RedisCluster, node: Mapping[str, Any]) -> Mapping[str, Any]:
     """Hosted servers often forbid CONFIG; then these facts stay unknown."""
     try:
-        saving = await client.config_get("save")
-        packing = await client.config_get("hash-max-*-value")
+        saving = await client.config_get("save", **node)
+        packing = await client.config_get("hash-max-*-value", **node)
     except (NoPermissionError, ResponseError):
         return {}
     return {str(name): value for name, value in (saving | packing).items()}

@@ -1,5 +1,5 @@
 -- discover: makes URLs known. A known one is left alone, unless it is now closer to a seed:
--- then its level rises, and it becomes due, so that its links are followed further.
+-- then its level rises, and unless it rests it becomes due, so that its links are followed further.
 -- ARGV: continuous (1: due now; 0: due within the current run), and in msgpack, which costs both sides
 --       less than words: for each host its id, its name, and of its URLs [id, packed record, …].
 -- Returns {new, raised}.

@@ -16,6 +16,7 @@ call('HSETNX', host_key(host), 'name', name)
 call('HSET', bucket, id, after)
 if before ~= '' then
   call('HDEL', QUARANTINE, id)
+  call('HDEL', DEATHS, id)
   call('ZREM', queue_key(list_of(before), host), id)
   rescore_list(list_of(before), host, free_at, now)
 end

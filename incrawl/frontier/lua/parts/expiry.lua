@@ -44,7 +44,7 @@ local function look_again(free_at, locked, now)
   return math.min(free_at, now + (locked and RECHECK or LONGEST_REST))
 end
 
--- Hosts that suspects wait for (host → since or until when). Where a gap is kept, their other pages would
+-- Hosts that suspects wait for (host → from when one may be had). Where a gap is kept, their other pages would
 -- take every turn.
 local function awaited_hosts(now)
   local awaited, ids, times = {}, {}, {}

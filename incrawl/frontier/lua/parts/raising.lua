@@ -1,5 +1,6 @@
 -- needs: records, buckets, queues, leases
--- A page was found closer to a seed than it was known: its links have to be followed further, so it is due.
+-- A page was found closer to a seed than it was known. Its links have to be followed further: it is due, unless
+-- it rests (retired, quarantined).
 local function raise(id, host, known, level, due)
   call('HSET', bucket_key(id), id, string.char(level) .. sub(known, 2))
   local queue = queue_key(list_of(known), host)
