@@ -13,7 +13,7 @@ from incrawl.config import Config
 from incrawl.core.filters import load_filters
 from incrawl.core.refresh import policy_from
 from incrawl.repository import Repository
-from incrawl.worker import open_frontier
+from incrawl.worker import bind, open_frontier
 
 
 def check(settings: BaseSettings, spidercls: type[Spider], arguments: dict[str, Any]) -> None:
@@ -33,6 +33,6 @@ def check(settings: BaseSettings, spidercls: type[Spider], arguments: dict[str, 
 async def _check_server(settings: BaseSettings, config: Config, spider: str) -> None:
     frontier = await open_frontier(settings, config, spider, warn=False)
     try:
-        await frontier.bind_repository(Repository(config.repository_dir).identity)
+        await bind(frontier, Repository(config.repository_dir))
     finally:
         await frontier.close()

@@ -16,6 +16,7 @@ from incrawl.core.identity import robots_name
 from incrawl.core.refresh import policy_from
 from incrawl.core.refresh.policy import Collection, Limits, SpendsAll
 from incrawl.core.values import Rate
+from incrawl.errors import ServerError
 from incrawl.filter_pass import apply_filters
 from incrawl.frontier import bounded, operations
 from incrawl.frontier.connection import connect
@@ -54,6 +55,17 @@ async def open_frontier(
         gap=config.host_interval,
         continuous=config.continuous,
     )
+
+
+async def bind(frontier: Frontier, repository: Repository) -> None:
+    """Makes frontier and repository belong together; a frontier that was lost is not begun anew unnoticed."""
+    if not await frontier.is_bound() and frontier.namespace in repository.namespaces():
+        raise ServerError(
+            f"The frontier knows nothing of {frontier.namespace}, but {repository.root} holds its documents: "
+            "`scrapy rebuild` or `scrapy restore` brings it back. To begin anew, name another directory in "
+            "INCRAWL_REPOSITORY_DIR."
+        )
+    await frontier.bind_repository(repository.identity)
 
 
 class Worker:
@@ -106,7 +118,7 @@ class Worker:
     async def open(self) -> None:
         """Reaches the server, clears up after dead workers and begins the run."""
         self.frontier = await open_frontier(self._settings, self.config, self._spider)
-        await self.frontier.bind_repository(self.repository.identity)
+        await bind(self.frontier, self.repository)
         for host, seconds in self.config.host_intervals.items():
             await self.frontier.set_gap(host, seconds)
         self.ledger = Ledger(self)

@@ -207,6 +207,7 @@ class Swarm:
         self.urls = urls
         self.workers: list[Worker] = []
         self._forker = forker
+        self._commands = 0
 
     def __enter__(self) -> Swarm:
         return self
@@ -227,9 +228,14 @@ class Swarm:
 
     def ask(self, *words: str) -> str:
         """The output of an operator's command."""
-        command = self._fork(-1, list(words), self.crawl.settings)
+        command = self.command(*words)
         command.wait(10 * PATIENCE)
         return command.log
+
+    def command(self, *words: str) -> Worker:
+        """An operator's command that is under way."""
+        self._commands += 1
+        return self._fork(-self._commands, list(words), self.crawl.settings)
 
     def _fork(self, number: int, words: list[str], settings: dict[str, str], clock: float = 0.0) -> Worker:
         words += [word for name, value in settings.items() for word in ("-s", f"{name}={value}")]

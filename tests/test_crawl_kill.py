@@ -70,6 +70,20 @@ def test_stopped_runs_finish_what_is_under_way_and_give_back_the_rest(state_dir:
         assert_complete(crawl, site)
 
 
+def test_a_run_that_is_stopped_twice_says_so_in_a_sentence(state_dir: Path) -> None:
+    with Site(many_pages(10, delay=5)) as site:
+        crawl = Crawl(state_dir)
+        with crawl.start(urls=site.url("/")) as process:
+            until(lambda: len(site.paths()) > 1 or not process.running)
+            process.signal(signal.SIGTERM)
+            until(lambda: "shutting down gracefully" in process.log)
+            process.signal(signal.SIGTERM)
+            done = process.wait()
+    assert done.code == 1
+    assert "stopped at once; pages that were under way come back one lease later" in done.log + done.out
+    assert "Traceback" not in done.log
+
+
 def test_a_stop_waits_for_no_host(state_dir: Path) -> None:
     """After its robots.txt the host is left in peace for a minute, in which the page may not be sent."""
     with Site({"/": Reply(html())}) as site:

@@ -15,7 +15,10 @@ from frontiers import Bench, discover, finish, in_loop, known, take
 from swarm import FastSite, Forker, Swarm, fetched, page_of, site_of, tree
 
 from incrawl.commands.restore import restore_entries
-from incrawl.core.records import UrlRecord
+from incrawl.config import Config
+from incrawl.core.records import Outcome, UrlRecord
+from incrawl.core.refresh import policy_from
+from incrawl.core.refresh.policy import Limits
 from incrawl.errors import ServerError
 from incrawl.frontier import keys, operations
 from incrawl.frontier.adoption import Adopted, adopt
@@ -25,6 +28,10 @@ from incrawl.frontier.packing import unpack
 from incrawl.frontier.server_dir import ServerDir
 from incrawl.recovery import frontier_file
 from incrawl.recovery.frontier_file import BackupError, FrontierFile, Head, entries_of, read_head
+from incrawl.recovery.rebuild import Rebuilt
+from incrawl.recovery.rebuild import rebuild as rebuild_frontier
+from incrawl.recovery.replay import Replay
+from incrawl.repository import Repository, Sidecar
 
 A, B, C, D = (f"http://{name}.test/" for name in "abcd")
 GOLDEN = Path(__file__).with_name("golden") / "frontier-schema-1.msgpack"
@@ -302,3 +309,62 @@ async def test_records_of_an_older_incrawl_are_leased_amended_and_completed(benc
         [lease] = await take(frontier)
         assert lease.record.rank == 1.5
         assert await finish(frontier, lease)
+
+
+# what must not go wrong unnoticed
+
+
+def test_two_back_ups_into_one_directory_take_turns(forker: Forker, state_dir: Path, tmp_path: Path) -> None:
+    backup = tmp_path / "backup"
+    with site_of(tree(60)) as site, Swarm(forker, crawl_in(state_dir, 10), f"{site.url('/')} 9") as swarm:
+        swarm.start().wait(LONG)
+        both = [swarm.command("backup", "--json", str(backup)) for _ in range(2)]
+        for command in both:
+            command.wait(LONG)
+        files = sorted(json.loads(command.log.splitlines()[-1])["files"] for command in both)
+        assert files[0] == 0 < files[1]
+        saved, repository = Repository(backup / "repository"), swarm.crawl.repository()
+        versions = [(change.url, change.run) for change in repository.changes()]
+        assert len(versions) == len(site.pages)
+        for version in versions:
+            assert saved.document(*version) == repository.document(*version) is not None
+
+
+def test_a_back_up_is_not_written_into_what_it_saves(forker: Forker, state_dir: Path) -> None:
+    with site_of(tree(2)) as site, Swarm(forker, crawl_in(state_dir, 10), f"{site.url('/')} 9") as swarm:
+        swarm.start().wait(LONG)
+        for inside in (state_dir, state_dir / "repository", state_dir / "repository" / "backup"):
+            assert "name another directory" in swarm.ask("backup", str(inside))
+        assert not (state_dir / "repository" / "backup").exists()
+
+
+def test_a_lost_frontier_is_not_begun_anew_unnoticed(forker: Forker, state_dir: Path) -> None:
+    with site_of(tree(5)) as site, Swarm(forker, crawl_in(state_dir, 10), f"{site.url('/')} 9") as swarm:
+        swarm.start().wait(LONG)
+        lose_frontier(state_dir)
+        refused = swarm.start()
+        refused.wait(LONG)
+        assert swarm.code(refused) == 2
+        assert "`scrapy rebuild` or `scrapy restore` brings it back" in refused.log
+        assert len(site.fetches) == len(site.pages)
+        swarm.ask("rebuild")
+        again = swarm.start()
+        again.wait(LONG)
+        assert swarm.code(again) == 0
+        assert len(site.fetches) == len(site.pages)
+
+
+@in_loop
+async def test_a_rebuild_publishes_no_version_that_was_never_acknowledged(
+    bench: Bench, tmp_path: Path
+) -> None:
+    async with bench.open() as frontier:
+        await discover(frontier, A)
+        dead = Repository(tmp_path, frontier.namespace)
+        dead.stage(Sidecar(url=A, time=1e9, outcome=Outcome.NEW, length=6), b"a page")
+        del dead  # its process is gone
+        repository = Repository(tmp_path, frontier.namespace)
+        config = Config()
+        replay = Replay(repository, policy_from(config), Limits.from_config(config))
+        assert await rebuild_frontier(frontier, repository, replay) == Rebuilt(pages=0, links=0)
+        assert list(repository.changes()) == []

@@ -14,6 +14,7 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
+from redis.exceptions import RedisError
 from scrapy import signals
 from scrapy.commands.crawl import Command as ScrapyCrawl
 from scrapy.crawler import Crawler
@@ -58,7 +59,7 @@ class Command(ScrapyCrawl):
         try:
             check(crawler.settings, crawler.spidercls, opts.spargs)
             self._crawl(crawler, opts.spargs)
-        except IncrawlError as error:
+        except (IncrawlError, RedisError) as error:
             self._tell(str(error), MISTAKE)
 
     def _crawl(self, crawler: Crawler, arguments: Mapping[str, Any]) -> None:
@@ -66,6 +67,9 @@ class Command(ScrapyCrawl):
         crawler.signals.connect(self._note_start_error, signals.spider_error)
         run = self.crawler_process.crawl(crawler, **arguments)
         self.crawler_process.start()
+        if isinstance(run, asyncio.Task) and not run.done():
+            self._tell("stopped at once; pages that were under way come back one lease later", FAILURE)
+            return
         error = run.exception() if isinstance(run, asyncio.Task) and not run.cancelled() else None
         if isinstance(error, IncrawlError):
             raise error

@@ -10,15 +10,17 @@ from pathlib import Path
 
 from rich.console import Console
 
-from incrawl.cli.command import FrontierCommand, Report, repository_of
+from incrawl.cli.command import FrontierCommand, Report
 from incrawl.cli.text import clean
 from incrawl.config import Config
 from incrawl.errors import ConfigError
 from incrawl.frontier.adoption import Adopted, adopt
 from incrawl.frontier.frontier import Frontier
+from incrawl.recovery.alone import alone_in
 from incrawl.recovery.copying import copy_repository
 from incrawl.recovery.frontier_file import Entry, Hold, read_entries, read_head
 from incrawl.recovery.places import frontier_file, repository_copy
+from incrawl.repository.folders import told
 from incrawl.repository.identity import IDENTITY
 
 BATCH = 2000
@@ -47,8 +49,12 @@ class Command(FrontierCommand):
         path = frontier_file(source, frontier.namespace)
         head = await asyncio.to_thread(read_head, path)
         await asyncio.to_thread(check_empty, config.repository_dir, head.repository)
-        copied = await asyncio.to_thread(copy_repository, repository_copy(source), config.repository_dir)
-        await frontier.bind_repository(repository_of(config, frontier).identity)
+        await frontier.bind_repository(head.repository)  # or nothing is copied
+        with told(config.repository_dir):
+            async with alone_in(config.repository_dir):
+                copied = await asyncio.to_thread(
+                    copy_repository, repository_copy(source), config.repository_dir
+                )
         records = await restore_entries(frontier, path)
         return {
             "directory": str(source),

@@ -75,10 +75,14 @@ class Frontier:
         frontier._set_clock(await frontier.run("clock", 0))
         return frontier
 
+    async def is_bound(self) -> bool:
+        """Whether this namespace has a repository on this server: not where it has never been used."""
+        return await self._caller.command("HGET", keys.NAMESPACES, self.namespace) is not None
+
     async def bind_repository(self, identity: str) -> None:
         """Remembers the repository of this namespace; another one is refused."""
         command = self._caller.command
-        if await command("HGET", keys.NAMESPACES, self.namespace) is None:
+        if not await self.is_bound():
             await command("HSETNX", keys.NAMESPACES, self.namespace, identity)
         bound: bytes = await command("HGET", keys.NAMESPACES, self.namespace)
         if bound != identity.encode():

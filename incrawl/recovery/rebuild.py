@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Iterator
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 
 from incrawl.core.links import inside_site
@@ -31,7 +32,7 @@ class Rebuilt:
 
 async def rebuild(frontier: Frontier, repository: Repository, replay: Replay) -> Rebuilt:
     """Makes all known that the repository knows; pages are due when they were, links at once."""
-    await repository.sweep(_is_wanted)
+    await repository.sweep(partial(_is_wanted, frontier))
     pages = 0
     async for changes, found in _batches(frontier, repository):
         missing: dict[str, Change] = {}
@@ -47,9 +48,11 @@ async def rebuild(frontier: Frontier, repository: Repository, replay: Replay) ->
     return Rebuilt(pages, links)
 
 
-async def _is_wanted(url: str, run: str) -> bool:
-    """A version that was staged when its process died is a document all the same."""
-    return True
+async def _is_wanted(frontier: Frontier, url: str, run: str) -> bool:
+    """Whether a version that was staged when its process died is a document all the same: where the frontier
+    knows its page, if that has it."""
+    known = await operations.look(frontier, url)
+    return known is None or known.record.document == run
 
 
 async def _batches(
