@@ -15,7 +15,7 @@ from incrawl.frontier import keys
 from incrawl.frontier.frontier import BATCH, Find, Frontier
 from incrawl.frontier.glance import look_many
 from incrawl.frontier.packing import LISTS
-from incrawl.frontier.shared import home
+from incrawl.frontier.shared import home, home_prefix
 
 
 async def discover_within(frontier: Frontier, finds: Sequence[Find], size: int) -> int:
@@ -101,4 +101,4 @@ def _words(finds: Sequence[Find]) -> list[bytes | str]:
 
 
 def _places_key(frontier: Frontier) -> bytes:
-    return keys.places(keys.namespace_prefix(home(frontier), frontier.namespace))
+    return keys.places(home_prefix(frontier))

@@ -163,7 +163,7 @@ class Caller:
         return await self._loaded(batch, replies) if missing else list(replies)
 
     async def _loaded(self, batch: list[Call], replies: list[Any]) -> list[Any]:
-        """Runs the calls again whose script the server has not seen yet, in full."""
+        """Runs the calls again whose script the server had not seen."""
         for at, call in enumerate(batch):
             if isinstance(replies[at], NoScriptError):
                 replies[at] = (await self._single(call))[0]

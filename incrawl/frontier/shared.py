@@ -15,31 +15,27 @@ def home(frontier: Frontier) -> int:
     return partition_of(frontier.namespace, frontier.partitions)
 
 
+def home_prefix(frontier: Frontier) -> bytes:
+    return keys.namespace_prefix(home(frontier), frontier.namespace)
+
+
 async def read_collection(frontier: Frontier) -> bytes | None:
     """What a batch job has written last; None before the first one."""
-    value: bytes | None = await frontier.command("GET", _collection_key(frontier))
+    value: bytes | None = await frontier.command("GET", keys.collection(home_prefix(frontier)))
     return value
 
 
 async def write_collection(frontier: Frontier, value: bytes) -> None:
-    await frontier.command("SET", _collection_key(frontier), value)
-
-
-def _collection_key(frontier: Frontier) -> bytes:
-    return keys.collection(keys.namespace_prefix(home(frontier), frontier.namespace))
+    await frontier.command("SET", keys.collection(home_prefix(frontier)), value)
 
 
 async def read_filters(frontier: Frontier) -> bytes:
     """The digest of the filters that the pages were last sorted by; empty where there were none."""
-    return bytes(await frontier.command("GET", keys.filters(_home_prefix(frontier))) or b"")
+    return bytes(await frontier.command("GET", keys.filters(home_prefix(frontier))) or b"")
 
 
 async def write_filters(frontier: Frontier, digest: bytes) -> None:
-    await frontier.command("SET", keys.filters(_home_prefix(frontier)), digest)
-
-
-def _home_prefix(frontier: Frontier) -> bytes:
-    return keys.namespace_prefix(home(frontier), frontier.namespace)
+    await frontier.command("SET", keys.filters(home_prefix(frontier)), digest)
 
 
 async def claim(frontier: Frontier, job: str, token: bytes, seconds: float) -> bool:

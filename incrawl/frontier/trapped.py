@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from incrawl.frontier import keys
 from incrawl.frontier.frontier import Frontier
-from incrawl.frontier.shared import home
+from incrawl.frontier.shared import home_prefix
 
 MEMORY = 30 * 86400.0  # seconds after which a pattern gets another chance
 MOST = 1000
@@ -53,4 +53,4 @@ def _read(pattern: bytes, value: bytes) -> Trap:
 
 
 def _key(frontier: Frontier) -> bytes:
-    return keys.traps(keys.namespace_prefix(home(frontier), frontier.namespace))
+    return keys.traps(home_prefix(frontier))
