@@ -131,6 +131,9 @@ def back_up(forker: Forker, state_dir: Path, tmp_path: Path, *, pages: int) -> F
             told = json.loads(swarm.ask("restore", "--json", backup))
             assert told["records"] == second["records"] == restored.counts().known
             there = assert_documents(restored, site)
+            repository = restored.repository()
+            versions = list(repository.changes())
+            assert all(repository.document(change.url, change.run) is not None for change in versions)
             assert pages // 8 <= there <= saved
             # Pages that became known and were visited while the frontier was read are visited again.
             now = time.time()

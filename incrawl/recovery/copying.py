@@ -2,7 +2,8 @@
 
 Files in a repository are written once or only grow: of two with one name the larger has all that the
 other has. A version that is promoted meanwhile moves from the staging folder to its place: staging
-folders are copied first, so that it is found in one of them; journals come last.
+folders are copied first, so that it is found in one of them. Documents are gone through again behind the
+journal: what it tells of is there.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
-from incrawl.repository import staging
+from incrawl.repository import sameness, staging
 from incrawl.repository.folders import folder, told
 from incrawl.repository.identity import IDENTITY
 from incrawl.repository.runs import STAGING, is_alive, lock_dead, run_ids
@@ -31,17 +32,24 @@ def copy_repository(source: Path, target: Path) -> int:
             for file in _files(source / run):
                 copied += _copy(file, target / file.relative_to(source))
             _tidy(target, run)
+        for file in _files_below(source / sameness.FOLDER):
+            copied += _copy(file, target / file.relative_to(source))
         return copied
 
 
 def _files(run: Path) -> Iterator[Path]:
-    """Staged files, then documents with their sidecars and visits, then the run's own files."""
+    """Staged files, documents with their sidecars and visits, the run's own files, new documents."""
     yield from _files_below(run / STAGING)
+    yield from _documents(run)
+    yield from (entry for entry in run.iterdir() if entry.is_file() and not entry.is_symlink())
+    yield from _documents(run)
+
+
+def _documents(run: Path) -> Iterator[Path]:
     homes = sorted(entry for entry in run.iterdir() if entry.is_dir() and not entry.is_symlink())
     for home in homes:
         if home.name != STAGING:
             yield from _files_below(home)
-    yield from (entry for entry in run.iterdir() if entry.is_file() and not entry.is_symlink())
 
 
 def _files_below(folder: Path) -> Iterator[Path]:
