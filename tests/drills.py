@@ -202,7 +202,8 @@ def kill_at_hubs(forker: Forker, state_dir: Path, *, rounds: int, links: int, le
                 victim = swarm.start()
                 until(lambda: any(f.path == hub for f in site.fetches) or not victim.running)  # noqa: B023
                 known = KnownCount(ServerDir(state_dir).url(), namespace)
-                goal = (random.randrange(1, links // 2), links, None)[number % 3]
+                amid = random.randrange(1, links // 4)  # the rest follows within milliseconds
+                goal = (amid, amid, links, None)[number % 4]
                 if goal is None:
                     time.sleep(0.5 * random.random())
                 else:
