@@ -13,6 +13,7 @@ from redis.exceptions import TimeoutError as RedisTimeoutError
 
 from incrawl.config import Config, Settings
 from incrawl.errors import ConfigError, ServerError
+from incrawl.frontier.caller import is_away
 from incrawl.frontier.embedded import ensure_server_async
 from incrawl.frontier.outside import DEFAULTS, Client, OutsideServer, fixed_options, reason
 from incrawl.frontier.server_check import ServerFacts, ask_server, reject_unusable, warnings_about
@@ -50,7 +51,15 @@ async def _warn(client: Client, name: str, facts: ServerFacts) -> None:
     """Tells what the server lacks; of a cluster, what each of its primaries does."""
     servers = {name: facts}
     if isinstance(client, RedisCluster):
-        servers = {node.name: await ask_server(client, target_nodes=node) for node in client.get_primaries()}
+        servers = {}
+        for node in client.get_primaries():
+            try:
+                servers[node.name] = await ask_server(client, target_nodes=node)
+            except RedisError as error:
+                if not is_away(error):
+                    raise
+                # A primary that fails just now is waited for by whoever needs it.
+                logger.info("%s is away (%s)", node.name, reason(error))
     for server, found in servers.items():
         for warning in warnings_about(found):
             logger.warning("%s: %s.", server, warning)

@@ -39,10 +39,12 @@ def copy_repository(source: Path, target: Path) -> int:
 
 def _files(run: Path) -> Iterator[Path]:
     """Staged files, documents with their sidecars and visits, the run's own files, new documents."""
+    may_grow = (run / STAGING).exists()
     yield from _files_below(run / STAGING)
     yield from _documents(run)
     yield from (entry for entry in run.iterdir() if entry.is_file() and not entry.is_symlink())
-    yield from _documents(run)
+    if may_grow:
+        yield from _documents(run)
 
 
 def _documents(run: Path) -> Iterator[Path]:
